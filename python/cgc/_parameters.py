@@ -224,6 +224,10 @@ class PropagateOptions(TypedDict, total=False):
     standardize: bool
     inductive: bool
     causal: bool
+    nodes_sql: Optional[str]
+    edges_sql: Optional[str]
+    split: int
+    without: Optional[Union[str, os.PathLike[str]]]
     store: str
     memory: Optional[Union[int, str]]
     precision: str
@@ -618,10 +622,11 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("teleport", 0.1, "Method",
          "teleport probability of propagation ppr"),
         ("add", False, "Graph",
-         "add the new nodes in the folder given in place of data to the output folder of an earlier run "
-         "with causal"),
+         "add the new nodes in the folder or database given in place of data to the output folder of an "
+         "earlier run with causal"),
         ("relabel", False, "Graph",
-         "set labels (and the split, if given) in such a folder from the .csv file given in place of data"),
+         "set labels (and the split, if given) in such a folder from the .csv file or database given in "
+         "place of data"),
         ("part", "all", "Graph",
          "nodes to write to a folder (all, parts of the split, or unlabelled nodes): all, train, val, "
          "test, unlabelled"),
@@ -636,6 +641,14 @@ FLAGS: dict[str, list[tuple[str, Any, str, str]]] = {
         ("causal", False, "Graph",
          "each node sees only neighbours that arrived before it; nodes must be in the order of their "
          "arrival"),
+        ("nodes_sql", None, "Graph",
+         "query that returns the nodes: id, label, split and features (default the table nodes)"),
+        ("edges_sql", None, "Graph",
+         "query that returns the edges: source, target and weight (default the table edges)"),
+        ("split", 0, "Graph",
+         "which split to use if the graph has several, counted from 0"),
+        ("without", None, "Graph",
+         "leave out the nodes whose ids are in this file, one per line, as if the graph had never had them"),
         ("store", "f32", "Output",
          "number type of the arrays in a folder: f32, f16"),
         ("memory", None, "Advanced",

@@ -1,6 +1,8 @@
 """Propagated features: their arrays, and a comparison with PyTorch Geometric."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -71,6 +73,11 @@ def test_later_nodes_are_added(tmp_path):
     late = cgc.propagate(tmp_path / "labels.csv", tmp_path / "grown", relabel=True)
     assert late.y[3999] == 1 and late.train[-1] == 3999 and len(late.train) == len(grown.train) + 1
     np.testing.assert_array_equal(late.y[:3999], whole.y[:3999])
+    with closing(sqlite3.connect(tmp_path / "late.db")) as db, db:
+        db.execute("create table t as select 3999 as item, 2 as class union select 3998, 5")
+    query = "select item as id, class as label from t where id = 3999"
+    late = cgc.propagate(tmp_path / "late.db", tmp_path / "grown", relabel=True, nodes_sql=query)
+    assert late.y[3998] == whole.y[3998] and late.y[3999] == 2 and late.train[-1] == 3999
     one_way = data.edge_index[:, data.edge_index[0] < data.edge_index[1]]
     index, weight = gcn_norm(one_way, None, data.num_nodes)
     a = torch.sparse_coo_tensor(index.flip(0), weight, (data.num_nodes, data.num_nodes))

@@ -159,8 +159,8 @@ func fetchable() (names []string) {
 
 // takeGraph lists the commands that open a GRAPH, which may be in a database.
 var takeGraph = []string{
-	"run", "condense", "evaluate", "train", "predict", "summarize", "report", "tune", "search", "experiment", "convert",
-	"describe",
+	"run", "condense", "evaluate", "train", "predict", "propagate", "summarize", "report", "tune", "search", "experiment",
+	"convert", "describe",
 }
 
 // addGraphFlags adds, to the commands that open a GRAPH, the flags that select what is read: the split, the nodes to
@@ -180,10 +180,13 @@ func (c *command) addGraphFlags(root *cobra.Command) {
 	}
 }
 
-// unread returns an error if a flag of addGraphFlags is given although no graph is read, but what instead names.
-func (c *command) unread(instead string) error {
-	if given := c.reading(); len(given) > 0 {
-		return usagef("%s with %s, must be with GRAPH: it selects what is read from a graph", given[0], instead)
+// unread returns an error if a flag of addGraphFlags is given although no graph is read, but what instead names. The
+// flags in but are read for that.
+func (c *command) unread(instead string, but ...string) error {
+	for given := c.reading(); len(given) > 0; given = given[2:] {
+		if !slices.Contains(but, given[0]) {
+			return usagef("%s with %s, must be with GRAPH: it selects what is read from a graph", given[0], instead)
+		}
 	}
 	return nil
 }

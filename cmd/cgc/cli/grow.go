@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/stored"
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
@@ -62,17 +64,20 @@ func (j *propagateJob) grow(
 	return j.printHops(info)
 }
 
-// extend adds nodes to the output folder, from a folder with nodes.csv and edges.csv, or sets labels of its nodes, from
-// a table.
+// extend adds nodes to the output folder, from two tables, or sets labels of its nodes, from one.
 func (j *propagateJob) extend(ctx context.Context, source string) (err error) {
 	begun := time.Now()
 	flag := "add"
 	if j.relabels {
 		flag = "relabel"
 	}
+	allowed := []string{flag, "output", "nodes-sql"}
+	if j.adds {
+		allowed = append(allowed, "edges-sql")
+	}
 	var wrong error
 	j.cmd.Flags().Visit(func(f *pflag.Flag) {
-		if name := f.Name; name != flag && name != "output" && groupOf(j.cmd, name) != generalGroup {
+		if name := f.Name; !slices.Contains(allowed, name) && groupOf(j.cmd, name) != generalGroup {
 			wrong = cmp.Or(wrong, usagef("--%s with --%s, must be without: the folder says how features are propagated",
 				flag, name))
 		}
@@ -85,12 +90,12 @@ func (j *propagateJob) extend(ctx context.Context, source string) (err error) {
 		return fmt.Errorf("-o %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	j.progress.step("reading " + source)
+	j.progress.step("reading " + format.Shown(source))
 	change := j.add
 	if j.relabels {
 		change = j.relabel
 	}
-	if err := change(ctx, f, source); err != nil {
+	if err := change(ctx, f, arrivals.Source{Path: source, Queries: j.queries}); err != nil {
 		return err
 	}
 	f.Folder, f.Seconds, f.PeakRSS = j.out, time.Since(begun).Seconds(), peakRSS()
@@ -100,30 +105,30 @@ func (j *propagateJob) extend(ctx context.Context, source string) (err error) {
 	return j.printHops(f.Info)
 }
 
-// add adds the nodes of a folder to f.
-func (j *propagateJob) add(ctx context.Context, f *stored.Folder, source string) error {
-	a, notes, err := arrivals.ReadLabelled(ctx, source, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
+// add adds new nodes to f.
+func (j *propagateJob) add(ctx context.Context, f *stored.Folder, from arrivals.Source) error {
+	a, notes, err := from.ReadLabelled(ctx, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
 	if err != nil {
 		return err
 	}
 	j.warn(notes)
 	b, err := f.Batch(a)
 	if err != nil {
-		return fmt.Errorf("%s: %w", source, err)
+		return fmt.Errorf("%s: %w", format.Shown(from.Path), err)
 	}
 	j.progress.step("propagating")
 	return f.Add(ctx, b)
 }
 
 // relabel gives nodes of f the labels of a table.
-func (j *propagateJob) relabel(ctx context.Context, f *stored.Folder, source string) error {
-	l, notes, err := arrivals.ReadLabels(ctx, source, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
+func (j *propagateJob) relabel(ctx context.Context, f *stored.Folder, from arrivals.Source) error {
+	l, notes, err := from.ReadLabels(ctx, f.IDs, f.Rows, f.Graph.Classes, f.Grows.ClassNames)
 	if err != nil {
 		return err
 	}
 	j.warn(notes)
 	if err := f.Label(l); err != nil {
-		return fmt.Errorf("%s: %w", source, err)
+		return fmt.Errorf("%s: %w", format.Shown(from.Path), err)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/predictions"
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/dataset/format/npy"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/internal/memory"
@@ -36,8 +37,9 @@ GRAPH must have the same features, with the same names or in the same order. It 
 grown. Nodes need no labels: tables may lack the column label, and arrays may contain −1.
 
 With --new, predict the nodes in FOLDER/nodes.csv, which has the column id and a column for each feature. edges.csv
-connects them to known nodes and to each other (columns source, target and, optionally, weight). MODEL must contain a
-summary of the known nodes, written by cgc summarize. GRAPH is not needed.
+connects them to known nodes and to each other (columns source, target and, optionally, weight). They may also be in
+Parquet files, or in a database. MODEL must contain a summary of the known nodes, written by cgc summarize. GRAPH is not
+needed.
 
 The table has the columns id, class and, for each class, its probability. Without -o, it is printed. A file FILE.csv
 and FILE.parquet contain the table, FILE.safetensors has the tensors nodes, class and probabilities, and FILE.npy has
@@ -51,7 +53,7 @@ only the probabilities, with a row for each node.`,
 	job.chosen.addTo(cmd, "predict")
 	flags.Var(size(&job.memory), "memory",
 		"memory limit, such as 2GiB or 500MB; a larger graph in a native file is read in order (default none)")
-	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER` without a graph")
+	flags.StringVar(&job.arrived, "new", "", "predict the new nodes in `FOLDER`, or in a database, without a graph")
 	flags.StringVarP(&job.out, "output", "o", "", "write the predictions to `FILE`: "+words(predictionFiles))
 	flags.BoolVar(&job.force, "force", false, "replace the file if it exists")
 	return cmd
@@ -131,7 +133,7 @@ func (j *predictJob) check(file, extension string) error {
 		return usagef("-o %s, must end in %s", j.out, words(predictionFiles))
 	}
 	if j.arrived != "" {
-		if err := j.unread("--new"); err != nil {
+		if err := j.unread("--new", "--nodes-sql", "--edges-sql"); err != nil {
 			return err
 		}
 	}
@@ -176,7 +178,7 @@ func (j *predictJob) summarize(p *predictions.Predictions) error {
 // predict returns the predictions that the flags ask for.
 func (j *predictJob) predict(ctx context.Context, m *model.Model) (*predictions.Predictions, error) {
 	if j.arrived != "" {
-		p, notes, err := predictions.OfNew(ctx, m, j.arrived)
+		p, notes, err := predictions.OfNew(ctx, m, arrivals.Source{Path: j.arrived, Queries: j.queries})
 		j.warn(notes)
 		return p, err
 	}

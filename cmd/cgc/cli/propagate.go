@@ -65,9 +65,9 @@ in memory, unless they are few compared with the graph (--part): writing them tw
 them.
 
 With --causal, degree.npy has the degree of each node when it arrived, and a later run can add new nodes to the folder
-(--add), from nodes.csv and edges.csv in another folder. It computes only their rows, and the result is byte-identical
-to that of propagating the full graph. --relabel sets labels that arrive later, from a table with the columns id and
-label.
+(--add): nodes.csv and edges.csv in another folder, Parquet files, or rows of a database, in the order of their ids. It
+computes only their rows, and the result is byte-identical to that of propagating the full graph. --relabel sets labels
+that arrive later, from a table with the columns id and label.
 
 If the output is a .safetensors file, write only the embeddings of the training nodes, which cgc condense --embeddings
 reads. Feature columns are independent, so several machines can each propagate some of them (--columns). --merge joins
@@ -96,9 +96,11 @@ their files. docs/how-to/several-machines.md has a script for Slurm.`,
 	flags.BoolVar(&job.merge, "merge", false,
 		"join the files given in place of GRAPH; together they must have all columns")
 	flags.BoolVar(&job.adds, "add", false,
-		"add the new nodes in the folder given in place of GRAPH to the output folder of an earlier run with --causal")
+		"add the new nodes in the folder or database given in place of GRAPH to the output folder of an earlier "+
+			"run with --causal")
 	flags.BoolVar(&job.relabels, "relabel", false,
-		"set labels (and the split, if given) in such a folder from the .csv file given in place of GRAPH")
+		"set labels (and the split, if given) in such a folder from the .csv file or database given in place of "+
+			"GRAPH")
 	job.chosen.addTo(cmd, "write to a folder")
 	addChoice(cmd, &job.store, "store", []mat.Storage{mat.F32, mat.F16}, "number type of the arrays in a folder")
 	flags.StringVarP(&job.out, "output", "o", "",
@@ -177,6 +179,9 @@ func (j *propagateJob) intoFile(ctx context.Context, args []string) error {
 			if flags.Changed(name) {
 				return usagef("--merge with --%s, must be without: the files say what was propagated, and how", name)
 			}
+		}
+		if err := j.unread("--merge"); err != nil {
+			return err
 		}
 		return j.join(ctx, args)
 	}

@@ -3,10 +3,13 @@
 package arrivals
 
 import (
+	"cmp"
 	"context"
+	"os"
 	"slices"
 	"strings"
 
+	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/internal/classes"
 	"github.com/graph-condensation/cgc/dataset/format/internal/csvfile"
 	"github.com/graph-condensation/cgc/dataset/format/internal/formats/named"
@@ -14,38 +17,78 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 )
 
-// Read reads nodes.csv (id and features; label and split are not used) and edges.csv (source, target and weight) of a
-// folder, both with a header. Each may be a .csv.gz. See table.Pair.Arrivals.
-func Read(ctx context.Context, folder string, known []string, count int) (*table.Arrivals, []string, error) {
-	p, err := named.Open(folder)
-	if err != nil {
-		return nil, nil, err
-	}
-	return p.Arrivals(ctx, known, count)
+// A Source is where new nodes are: a folder of .csv or Parquet files, a database, or the rows of one that queries
+// select.
+type Source struct {
+	Path    string
+	Queries format.Queries
 }
 
-// ReadLabelled is Read, with the labels and the split of nodes.csv. The graph has the given number of classes, with
-// these names, or without names if they are nil.
-func ReadLabelled(
-	ctx context.Context, folder string, known []string, count, of int, names []string,
+// tables calls use with the tables of the source.
+func (s Source) tables(ctx context.Context, use func(context.Context, table.Pair) error) error {
+	found, err := format.Recognise(s.Path)
+	f, is := found.Format.(table.Tabular)
+	if !is && isFolder(s.Path) {
+		f, is = named.Format{}, true // says what is missing
+	}
+	if !is {
+		return cmp.Or(err, format.Wrong(format.Shown(s.Path),
+			"new nodes must be in a folder with nodes.csv and edges.csv, in Parquet files or in a database"))
+	}
+	if _, is := f.(format.Querier); !is && s.Queries != (format.Queries{}) {
+		return format.Wrong(format.Shown(s.Path), "queries are for databases")
+	}
+	return f.Tables(ctx, s.Path, s.Queries, use)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// Read reads nodes (id and features; label and split are not used) and edges (source, target and weight). known are the
+// ids of the count known nodes. See table.Pair.Arrivals.
+func (s Source) Read(ctx context.Context, known []string, count int) (*table.Arrivals, []string, error) {
+	return s.read(ctx, nil, known, count)
+}
+
+// ReadLabelled is Read, with the labels and the split. The graph has the given number of classes, with these names, or
+// without names if they are nil.
+func (s Source) ReadLabelled(
+	ctx context.Context, known []string, count, of int, names []string,
 ) (*table.Arrivals, []string, error) {
-	p, err := named.Open(folder)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.Known = classesOf(of, names)
-	return p.Arrivals(ctx, known, count)
+	return s.read(ctx, classesOf(of, names), known, count)
 }
 
-// ReadLabels reads labels of known nodes from a .csv or .csv.gz. See table.ReadLabels and ReadLabelled.
-func ReadLabels(
-	ctx context.Context, path string, known []string, count, of int, names []string,
-) (*table.Labels, []string, error) {
-	t, err := csvfile.OpenTable(path)
-	if err != nil {
-		return nil, nil, err
+func (s Source) read(
+	ctx context.Context, k *table.Known, known []string, count int,
+) (a *table.Arrivals, notes []string, err error) {
+	err = s.tables(ctx, func(ctx context.Context, p table.Pair) (err error) {
+		p.Known = k
+		a, notes, err = p.Arrivals(ctx, known, count)
+		return err
+	})
+	return a, notes, err
+}
+
+// ReadLabels reads labels of known nodes from a .csv or .csv.gz, or from the nodes of a database. See table.ReadLabels
+// and ReadLabelled.
+func (s Source) ReadLabels(
+	ctx context.Context, known []string, count, of int, names []string,
+) (l *table.Labels, notes []string, err error) {
+	read := func(ctx context.Context, t table.Table) (err error) {
+		l, notes, err = table.ReadLabels(ctx, t, classesOf(of, names), known, count)
+		return err
 	}
-	return table.ReadLabels(ctx, t, classesOf(of, names), known, count)
+	found, _ := format.Recognise(s.Path)
+	if _, is := found.Format.(format.Querier); is || s.Queries != (format.Queries{}) {
+		err = s.tables(ctx, func(ctx context.Context, p table.Pair) error { return read(ctx, p.Nodes) })
+	} else if t, failed := csvfile.OpenTable(s.Path); failed != nil {
+		err = failed
+	} else {
+		err = read(ctx, t)
+	}
+	return l, notes, err
 }
 
 // classesOf returns the given number of classes. An empty label, or -1, is none.

@@ -11,9 +11,11 @@ import (
 	"github.com/graph-condensation/cgc/mat"
 )
 
-// folder writes the two tables.
-func folder(t *testing.T, nodes, edges string) string {
-	return fixture.Folder(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)})
+// source writes the two tables.
+func source(t *testing.T, nodes, edges string) arrivals.Source {
+	return arrivals.Source{
+		Path: fixture.Folder(t, map[string][]byte{"nodes.csv": []byte(nodes), "edges.csv": []byte(edges)}),
+	}
 }
 
 // TestRead reads nodes with and without labels. Edges have either direction, repeat, and join new nodes too.
@@ -24,7 +26,7 @@ func TestRead(t *testing.T) {
 	known := []string{"ann", "7", "cat", "", "ö"}
 	for _, nodes := range []string{"f,id,g\n1,x,2\n3,y,4\n5,2,6\n", "id;label;f;g\nx;a;1;2\ny;;3;4\n2;b;5;6\n"} {
 		edges := "weight,to,from\n1,7,x\n3,x,7\n2,y,x\n1,y,ö\n1,y,y\n1,2,7\n"
-		a := mattest.First(arrivals.Read(t.Context(), folder(t, nodes, edges), known, len(known)))
+		a := mattest.First(source(t, nodes, edges).Read(t.Context(), known, len(known)))
 		if strings.Join(a.IDs, " ") != "x y 2" || !reflect.DeepEqual(a.X.Data, []float32{1, 2, 3, 4, 5, 6}) {
 			t.Errorf("ids %v, features %v", a.IDs, a.X.Data)
 		}
@@ -34,11 +36,11 @@ func TestRead(t *testing.T) {
 
 // TestNumbers reads edges to known nodes without names. Without weights, all are 1.
 func TestNumbers(t *testing.T) {
-	a, notes, err := arrivals.Read(t.Context(), folder(t, ",id,f\n0,x,1\n1,y,2\n", "source,target\n3,x\n0,x\n"), nil, 4)
+	a, notes, err := source(t, ",id,f\n0,x,1\n1,y,2\n", "source,target\n3,x\n0,x\n").Read(t.Context(), nil, 4)
 	mattest.OK(t, err)
 	fixture.Notes(t, notes, "index that pandas wrote")
 	want := &mat.CSR{Rows: 2, Cols: 6, Indptr: []int64{0, 2, 2}, Indices: []int32{0, 3}}
 	mattest.Equal(t, a.Edges, want, "edges")
-	_, _, err = arrivals.Read(t.Context(), folder(t, "id,f\n2,1\n", "source,target\n"), nil, 4)
+	_, _, err = source(t, "id,f\n2,1\n", "source,target\n").Read(t.Context(), nil, 4)
 	mattest.Fails(t, `id "2" is the id of a known node, must be new`)(a, err)
 }

@@ -377,8 +377,8 @@ func (n *nodes) matrix(ctx context.Context) (*mat.Dense, error) {
 	return x, nil
 }
 
-// sort numbers the nodes by their ids, and puts y and x into that order. It returns ctx.Err() soon after ctx is done,
-// and the order is then meaningless.
+// sort numbers the nodes by their ids, and puts y (which may be nil) and x into that order. It returns ctx.Err() soon
+// after ctx is done, and the order is then meaningless.
 func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 	values, whole := memory.Make[int64](len(n.ids)), true
 	for i, id := range n.ids {
@@ -408,13 +408,16 @@ func (n *nodes) sort(ctx context.Context, y []int32, x *mat.Dense) error {
 		return ctx.Err()
 	}
 	n.order = memory.Make[int32](len(rows))
-	names, labels := make([]string, len(rows)), memory.Make[int32](len(rows))
+	names, labels := make([]string, len(rows)), memory.Make[int32](len(y))
 	data := memory.Make[float32](len(x.Data))[:0]
 	for i, row := range rows {
 		if i%often == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		n.order[row], names[i], labels[i] = int32(i), n.ids[row], y[row]
+		n.order[row], names[i] = int32(i), n.ids[row]
+		if y != nil {
+			labels[i] = y[row]
+		}
 		data = append(data, x.Row(int(row))...)
 	}
 	copy(y, labels)

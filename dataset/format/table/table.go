@@ -70,6 +70,26 @@ type Pair struct {
 	Known *Known
 }
 
+// Tabular is a Format whose graphs are two tables.
+type Tabular interface {
+	format.Format
+	// Tables calls use with the tables of path, which may be read until use returns, and returns its error. Only databases
+	// have queries.
+	Tables(ctx context.Context, path string, q format.Queries, use func(context.Context, Pair) error) error
+}
+
+// Read reads the graph whose tables are at path, as Pair.Graph does.
+func Read(ctx context.Context, f Tabular, path string, q format.Queries, unlabelled bool) (
+	g *graph.Graph, notes []string, err error,
+) {
+	err = f.Tables(ctx, path, q, func(ctx context.Context, p Pair) (err error) {
+		p.Unlabelled = unlabelled
+		g, notes, err = p.Graph(ctx)
+		return err
+	})
+	return g, notes, err
+}
+
 // Known are the classes that a file describes.
 type Known struct {
 	// Count is the number of classes. Names are their names, or nil.

@@ -52,13 +52,19 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a folder. Row i of nodes.parquet is node i. A graph that Write wrote keeps the numbers of its classes.
 func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
+	return table.Read(ctx, f, path, format.Queries{}, f.unlabelled)
+}
+
+// Tables implements table.Tabular.
+func (Format) Tables(
+	ctx context.Context, path string, _ format.Queries, use func(context.Context, table.Pair) error,
+) error {
 	in, err := open(path)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer in.close()
-	in.pair.Unlabelled = f.unlabelled
-	return in.pair.Graph(ctx)
+	return use(ctx, in.pair)
 }
 
 // folder is an open graph.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
@@ -52,6 +53,15 @@ func TestLibraries(t *testing.T) {
 			fixture.Is(t, g, "edges 0-1*1 1-2*2.5 3-4*1; dense 1 2, 3 4, 5 6, 7 8, 9.5 -0.25")
 		})
 	}
+}
+
+// TestArrivals reads new nodes.
+func TestArrivals(t *testing.T) {
+	a := mattest.First(arrivals.Source{Path: filepath.Join("testdata", "pandas-snappy")}.ReadLabelled(
+		t.Context(), []string{}, 0, 2, []string{"blue", "red"}))
+	mattest.Equal(t, a.IDs, []string{"ann", "bob", "zoë", "dan", "eve"}, "ids")
+	mattest.Equal(t, a.Y, []int32{1, 0, 1, graph.Unlabelled, 0}, "classes")
+	mattest.Equal(t, a.Edges.NNZ(), 6, "entries of edges")
 }
 
 // TestCompressions reads the same 1,000 nodes from files of every compression, with both versions of pages.

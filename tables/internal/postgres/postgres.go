@@ -16,6 +16,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/tables/internal/query"
 )
@@ -54,11 +55,18 @@ func (f Format) Read(ctx context.Context, address string) (*graph.Graph, []strin
 
 // ReadQueries reads the graph that the queries return.
 func (f Format) ReadQueries(ctx context.Context, address string, q format.Queries) (*graph.Graph, []string, error) {
+	return table.Read(ctx, f, address, q, f.unlabelled)
+}
+
+// Tables implements table.Tabular.
+func (Format) Tables(
+	ctx context.Context, address string, q format.Queries, use func(context.Context, table.Pair) error,
+) error {
 	d := query.Database{File: format.Shown(address), Begin: begin, Column: column}
 	config, err := pq.NewConfig(address)
 	binding := config.Runtime["channel_binding"]
 	if err != nil || binding == "require" {
-		return nil, nil, &format.ReadError{File: d.File, Err: invalid(binding)}
+		return &format.ReadError{File: d.File, Err: invalid(binding)}
 	}
 	delete(config.Runtime, "channel_binding") // prefer, or disable
 	if config.SSLMode == "" && config.SSLNegotiation != pq.SSLNegotiationDirect {
@@ -78,7 +86,7 @@ func (f Format) ReadQueries(ctx context.Context, address string, q format.Querie
 			*statement = ";" + *statement // lib/pq would send one that begins with copy without preparing it
 		}
 	}
-	return d.Graph(ctx, cmp.Or(config.Database, Name), f.unlabelled, q)
+	return d.Tables(ctx, cmp.Or(config.Database, Name), q, use)
 }
 
 // invalid returns the error of an address that lib/pq refuses. Its own text may contain the password.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset/format"
 	"github.com/graph-condensation/cgc/dataset/format/table"
-	"github.com/graph-condensation/cgc/graph"
 )
 
 // Database is what distinguishes one kind of database from another. Everything is read over one connection, in one
@@ -35,10 +34,11 @@ type Database struct {
 // Setter sets a cell to a value that the driver gives as bytes, which the cell may keep.
 type Setter func(raw []byte, cell *table.Cell) error
 
-// Graph reads the tables nodes and edges, or the results of the queries that are not empty, and closes the database.
-func (d Database) Graph(ctx context.Context, name string, unlabelled bool, q format.Queries) (
-	*graph.Graph, []string, error,
-) {
+// Tables calls use with the tables nodes and edges, or with the results of the queries that are not empty, and closes
+// the database.
+func (d Database) Tables(
+	ctx context.Context, name string, q format.Queries, use func(context.Context, table.Pair) error,
+) error {
 	defer d.Close()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -49,18 +49,18 @@ func (d Database) Graph(ctx context.Context, name string, unlabelled bool, q for
 		err = d.Begin(ctx, c)
 	}
 	if err != nil {
-		return nil, nil, cmp.Or(ctx.Err(), error(&format.ReadError{File: d.File, Err: d.Plain(err)}))
+		return cmp.Or(ctx.Err(), error(&format.ReadError{File: d.File, Err: d.Plain(err)}))
 	}
 	nodes, err := d.query(ctx, c, "nodes", q.Nodes)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	p := table.Pair{Name: name, Nodes: nodes, Sort: true, Unlabelled: unlabelled}
+	p := table.Pair{Name: name, Nodes: nodes, Sort: true}
 	p.Edges = func(ctx context.Context) (table.Table, error) {
 		nodes.rows.Close() // a connection runs one query at a time
 		return d.query(ctx, c, "edges", q.Edges)
 	}
-	return p.Graph(ctx)
+	return use(ctx, p)
 }
 
 // result is the result of a query. It is read once, by one reader.

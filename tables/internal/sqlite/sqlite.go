@@ -16,6 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/tables/internal/query"
 )
@@ -67,20 +68,27 @@ func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, 
 
 // ReadQueries reads the graph that the queries return.
 func (f Format) ReadQueries(ctx context.Context, path string, q format.Queries) (*graph.Graph, []string, error) {
+	return table.Read(ctx, f, path, q, f.unlabelled)
+}
+
+// Tables implements table.Tabular.
+func (Format) Tables(
+	ctx context.Context, path string, q format.Queries, use func(context.Context, table.Pair) error,
+) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	address := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: url.Values{
 		"mode": {"ro"}, "_pragma": {"query_only(1)", "trusted_schema(0)"},
 	}.Encode()}
 	db, err := sql.Open("sqlite", address.String())
 	if err != nil {
-		return nil, nil, &format.ReadError{File: path, Err: err}
+		return &format.ReadError{File: path, Err: err}
 	}
 	base := filepath.Base(path)
-	return query.Database{DB: db, File: path, Begin: begin, Plain: plain, Missing: missing}.Graph(
-		ctx, strings.TrimSuffix(base, filepath.Ext(base)), f.unlabelled, q)
+	return query.Database{DB: db, File: path, Begin: begin, Plain: plain, Missing: missing}.Tables(
+		ctx, strings.TrimSuffix(base, filepath.Ext(base)), q, use)
 }
 
 // begin begins a transaction.

@@ -13,7 +13,9 @@ import (
 
 	"github.com/graph-condensation/cgc/dataset"
 	"github.com/graph-condensation/cgc/dataset/format"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/dataset/format/formattest"
+	"github.com/graph-condensation/cgc/dataset/format/table"
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/fixture"
 	"github.com/graph-condensation/cgc/internal/mattest"
@@ -84,6 +86,43 @@ func TestNumbers(t *testing.T) {
 		"create view nodes as select id, label, case id when 10 then 'train' end as split, x from n")
 	g := mattest.Must(open(t.Context(), path, "", ""))
 	fixture.Is(t, g, "ids 9|10; edges 0-1; y 1 0; dense 2.5, 1; split 1 /  /")
+}
+
+// TestArrivals reads new nodes and late labels from a database. Nodes are in the order of their ids; all else is as in
+// text files.
+func TestArrivals(t *testing.T) {
+	path := made(t, nodes, edges, "insert into nodes values (5, 'b', 'train', 1), (12, 'b', 'test', 4), "+
+		"(9, null, null, 2), (10, 'a', 'train', 3), (11, 'a', 'train', 5)",
+		"insert into edges values (5, 5), (9, 5), (12, 10), (5, 12)")
+	known := []string{"5"}
+	from := arrivals.Source{Path: path, Queries: format.Queries{
+		Nodes: "select * from nodes where id > 5 order by x desc",
+		Edges: "select * from edges where source + target > 10",
+	}}
+	text := arrivals.Source{Path: fixture.Folder(t, map[string][]byte{
+		"nodes.csv": []byte("id,label,split,x\n9,,,2\n10,a,train,3\n11,a,train,5\n12,b,test,4\n"),
+		"edges.csv": []byte("source,target\n9,5\n12,10\n5,12\n"),
+	})}
+	want := mattest.First(text.ReadLabelled(t.Context(), known, 1, 2, []string{"a", "b"}))
+	mattest.Equal(t, mattest.First(from.ReadLabelled(t.Context(), known, 1, 2, []string{"a", "b"})), want, "new nodes")
+	want = mattest.First(text.Read(t.Context(), known, 1))
+	mattest.Equal(t, mattest.First(from.Read(t.Context(), known, 1)), want, "new nodes without labels")
+
+	from.Queries.Nodes = "select * from nodes order by id desc"
+	_, _, err := from.Read(t.Context(), known, 1)
+	mattest.WantError(t, err, `row 5: id "5" is the id of a known node, must be new`)
+
+	from.Queries.Nodes = "select id, label from nodes where id in (5, 11) order by id desc"
+	labels := mattest.First(from.ReadLabels(t.Context(), []string{"11", "9", "5"}, 3, 2, []string{"a", "b"}))
+	mattest.Equal(t, labels, &table.Labels{Nodes: []int32{0, 2}, Y: []int32{0, 1}}, "labels")
+
+	text.Queries = from.Queries
+	_, _, err = text.Read(t.Context(), known, 1)
+	mattest.WantError(t, err, "queries are for databases")
+	_, _, err = text.ReadLabels(t.Context(), known, 1, 2, nil)
+	mattest.WantError(t, err, "queries are for databases")
+	_, _, err = arrivals.Source{Path: "testdata/write.py"}.Read(t.Context(), known, 1)
+	mattest.WantError(t, err, "testdata/write.py")
 }
 
 // TestIndex checks that a pandas index, from to_sql or imported from a .csv file, does not become a feature.

@@ -59,18 +59,18 @@ func Of(ctx context.Context, m *model.Model, g *graph.Graph, nodes []int32, boun
 	return p, err
 }
 
-// OfNew predicts the nodes of nodes.csv in a folder. edges.csv connects them to known nodes and to each other. m must
-// have a summary of the known nodes. notes lists what was left out when reading.
-func OfNew(ctx context.Context, m *model.Model, folder string) (p *Predictions, notes []string, err error) {
+// OfNew predicts new nodes, which edges connect to known nodes and to each other. m must have a summary of the known
+// nodes. notes lists what was left out when reading.
+func OfNew(ctx context.Context, m *model.Model, from arrivals.Source) (p *Predictions, notes []string, err error) {
 	if m.Known == nil {
 		return nil, nil, errors.New(
 			"the model has no summary of the known nodes: cgc summarize MODEL --on GRAPH -o FILE adds it")
 	}
-	a, notes, err := arrivals.Read(ctx, folder, m.IDs, len(m.Known.Group))
+	a, notes, err := from.Read(ctx, m.IDs, len(m.Known.Group))
 	if err != nil {
 		return nil, nil, err
 	}
-	p = &Predictions{Graph: filepath.Base(folder), IDs: a.IDs, Model: m, Nodes: memory.Range(0, a.X.Rows)}
+	p = &Predictions{Graph: filepath.Base(format.Shown(from.Path)), IDs: a.IDs, Model: m, Nodes: memory.Range(0, a.X.Rows)}
 	begun := time.Now()
 	p.Probabilities, err = m.New(ctx, a.X, a.FeatureNames, a.Edges)
 	p.Seconds = time.Since(begun).Seconds()

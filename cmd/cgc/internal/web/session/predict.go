@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/predictions"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/experiment/model"
 	"github.com/graph-condensation/cgc/internal/atomicfile"
 	"github.com/graph-condensation/cgc/progress"
@@ -71,7 +72,7 @@ func arrived(path string) (found *model.Model, err error) {
 func (s *Session) predict(ctx context.Context, m *model.Model, path string) (*Predicted, error) {
 	s.graph, s.small = nil, nil // free memory
 	progress.Report(ctx, progress.Event{Stage: "read"})
-	p, notes, err := predictions.OfNew(ctx, m, path)
+	p, notes, err := predictions.OfNew(ctx, m, arrivals.Source{Path: path})
 	if err != nil {
 		return nil, err
 	}

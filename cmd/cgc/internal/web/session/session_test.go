@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/web/session"
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/dataset"
+	"github.com/graph-condensation/cgc/dataset/format/arrivals"
 	"github.com/graph-condensation/cgc/dataset/synth"
 	"github.com/graph-condensation/cgc/experiment"
 	"github.com/graph-condensation/cgc/experiment/model"
@@ -228,7 +229,8 @@ func TestPredict(t *testing.T) {
 	mattest.OK(t, known.Save(ctx, filepath.Join(folder, "model.safetensors")))
 	mattest.OK(t, m.Save(ctx, filepath.Join(folder, "trained.safetensors"))) // ignored: it has no summary
 	p := get[session.Predicted](s, open)
-	table, _, err := predictions.OfNew(ctx, mattest.Must(model.Load(filepath.Join(folder, "model.safetensors"))), folder)
+	table, _, err := predictions.OfNew(ctx, mattest.Must(model.Load(filepath.Join(folder, "model.safetensors"))),
+		arrivals.Source{Path: folder})
 	mattest.OK(t, err)
 	var want bytes.Buffer
 	mattest.OK(t, table.WriteCSV(&want))

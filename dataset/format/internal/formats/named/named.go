@@ -47,17 +47,23 @@ func (Format) Recognise(path string) format.Certainty {
 
 // Read reads a folder. Record i of nodes.csv, after the header, is node i.
 func (f Format) Read(ctx context.Context, path string) (*graph.Graph, []string, error) {
-	p, err := Open(path)
+	return table.Read(ctx, f, path, format.Queries{}, f.unlabelled)
+}
+
+// Tables implements table.Tabular.
+func (Format) Tables(
+	ctx context.Context, path string, _ format.Queries, use func(context.Context, table.Pair) error,
+) error {
+	p, err := open(path)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	p.Unlabelled = f.unlabelled
-	return p.Graph(ctx)
+	return use(ctx, p)
 }
 
 // Stream delivers the same graph as Read. Files are read in blocks of records.
 func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.Stream, []string, error) {
-	p, err := Open(path)
+	p, err := open(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,8 +71,8 @@ func (f Format) Stream(ctx context.Context, path string, memory int64) (*format.
 	return p.Stream(ctx, memory)
 }
 
-// Open opens the tables of a folder.
-func Open(folder string) (p table.Pair, err error) {
+// open opens the tables of a folder.
+func open(folder string) (p table.Pair, err error) {
 	p.Name = filepath.Base(folder)
 	p.Edges = func(context.Context) (table.Table, error) {
 		return csvfile.OpenTable(csvfile.Path(folder, "edges"))
