@@ -60,6 +60,7 @@ def main() -> None:
             p.error(f"size is {size}, must be one of {', '.join(NODES)}")
     with tempfile.TemporaryDirectory() as scratch:
         folder = o.folder or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
         print("| | cgc, s | Python, s | times faster | cgc, GB | Python, GB |\n|---|--:|--:|--:|--:|--:|")
         for size in o.sizes:
             graph = folder / f"{size}.safetensors"
