@@ -2,11 +2,14 @@
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import optuna
 import pytest
 
@@ -109,3 +112,35 @@ def test_the_example_for_sign(tmp_path):
     line = [sys.executable, "-W", "error", str(ROOT / "python" / "examples" / "sign.py")]
     out = subprocess.run(line, cwd=tmp_path, env=OFFLINE, stdout=subprocess.PIPE, text=True, check=True).stdout
     assert 75 < float(re.fullmatch(r"test accuracy: ([0-9.]+)%\n", out)[1]) < 90
+
+
+def test_the_example_for_a_database(tmp_path):
+    """Three nights give the arrays of a folder that was made on the last."""
+    rng = np.random.default_rng(1)
+    parts, rows = rng.choice(["train", "val", "test"], 60), rng.normal(size=(60, 2))
+    nodes = [(100 + i, "ab"[i % 2], part, *row) for i, (part, row) in enumerate(zip(parts, rows.tolist()))]
+    edges = [(100 + i, 100 + int(rng.integers(i))) for i in range(1, 60) for _ in range(2)]
+    line = [sys.executable, "-W", "error", str(ROOT / "python" / "examples" / "nightly.py"), "shop.db"]
+    for night, count in enumerate((50, 60, 60)):
+        with closing(sqlite3.connect(tmp_path / "shop.db")) as database, database:
+            database.executescript("drop table if exists nodes; drop table if exists edges")
+            database.execute("create table nodes (id, label, split, f, g)")
+            database.execute("create table edges (source, target)")
+            known = [n if n[0] != 120 or night else (120, None, None, *n[3:]) for n in nodes[:count]]
+            database.executemany("insert into nodes values (?, ?, ?, ?, ?)", known[::-1])
+            database.executemany("insert into edges values (?, ?)", {e for e in edges if e[0] < 100 + count})
+        done = subprocess.run(
+            [*line, "growing", "small.safetensors", "--nodes=6"], cwd=tmp_path, env=OFFLINE, stdout=subprocess.PIPE,
+            text=True, check=True,
+        )  # fmt: skip
+        new = (50, 10, 0)[night]
+        assert done.stdout == f"{new} new nodes, 6 condensed nodes in small.safetensors\n"
+    grown, whole = (
+        cgc.load_propagated(tmp_path / "growing"),
+        cgc.propagate(tmp_path / "shop.db", tmp_path / "w", causal=True),
+    )
+    for array, want in zip(
+        (*grown.hops, grown.y, grown.train, grown.test), (*whole.hops, whole.y, whole.train, whole.test)
+    ):
+        np.testing.assert_array_equal(array, want)
+    assert grown.ids.tolist() == whole.ids.tolist() == [str(n[0]) for n in nodes]
