@@ -51,27 +51,23 @@ func (p Pair) Arrivals(ctx context.Context, known []string, count int) (*Arrival
 		}
 		a.Y, a.Split = s.Y, s.Split
 	}
-	row := func(node int) int { return node }
+	n.among, n.old = n.Name()+" or among the known nodes", int32(count)
+	if n.at, err = places(known, count, len(n.ids)); err != nil {
+		return nil, nil, err
+	}
+	for i, id := range n.ids {
+		if first, err := n.at.Add(id, int64(count+len(n.ids))); err != nil || first >= 0 {
+			return nil, nil, n.failAt(i, "id %.50q is the id of a known node, must be new", id)
+		}
+	}
 	if p.Sort {
 		if err := n.sort(ctx, a.Y, a.X); err != nil {
 			return nil, nil, err
 		}
-		if order := n.order; order != nil {
-			row = func(node int) int { return slices.Index(order, int32(node)) }
-		}
 		for _, part := range [...][]int32{a.Split.Train, a.Split.Val, a.Split.Test} {
 			slices.Sort(part)
 		}
-		a.IDs, n.order = n.ids, nil // n.at below numbers the nodes in this order
-	}
-	n.among, n.old = n.Name()+" or among the known nodes", int32(count)
-	if n.at, err = places(known, count, len(a.IDs)); err != nil {
-		return nil, nil, err
-	}
-	for i, id := range a.IDs {
-		if first, err := n.at.Add(id, int64(count+len(a.IDs))); err != nil || first >= 0 {
-			return nil, nil, n.failAt(row(i), "id %.50q is the id of a known node, must be new", id)
-		}
+		a.IDs = n.ids
 	}
 	t, err := p.Edges(ctx)
 	if err != nil {

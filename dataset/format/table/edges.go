@@ -106,8 +106,8 @@ func (p *ends) find() error {
 			if v < 0 {
 				return p.unknown(at, what, string(p.names[2*i+j]))
 			}
-			if p.nodes.order != nil {
-				p.found[2*i+j] = p.nodes.order[v]
+			if old := p.nodes.old; p.nodes.order != nil && v >= old {
+				p.found[2*i+j] = old + p.nodes.order[v-old]
 			}
 		}
 		if from, to := p.found[2*i], p.found[2*i+1]; max(from, to) < p.nodes.old {

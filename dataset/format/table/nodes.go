@@ -36,7 +36,7 @@ type nodes struct {
 	split     graph.Split
 	ids       []string    // if held
 	x         [][]float32 // the features of each run, if held
-	order     []int32     // the node of each row; nil means that row i is node i
+	order     []int32     // the node of each row, without old; nil means that row i is node i
 	old       int32       // nodes below it are known; no edge joins two known nodes
 	among     string      // the name of the table, for errors about edges
 
