@@ -28,22 +28,25 @@ type Source struct {
 func (s Source) tables(ctx context.Context, use func(context.Context, table.Pair) error) error {
 	found, err := format.Recognise(s.Path)
 	f, is := found.Format.(table.Tabular)
-	if !is && isFolder(s.Path) {
+	if info, failed := os.Stat(s.Path); !is && failed == nil && info.IsDir() {
 		f, is = named.Format{}, true // says what is missing
 	}
 	if !is {
 		return cmp.Or(err, format.Wrong(format.Shown(s.Path),
 			"new nodes must be in a folder with nodes.csv and edges.csv, in Parquet files or in a database"))
 	}
-	if _, is := f.(format.Querier); !is && s.Queries != (format.Queries{}) {
-		return format.Wrong(format.Shown(s.Path), "queries are for databases")
+	if _, err := s.database(f); err != nil {
+		return err
 	}
 	return f.Tables(ctx, s.Path, s.Queries, use)
 }
 
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
+// database reports whether a source of format f is a database. If it is not, queries are an error.
+func (s Source) database(f format.Format) (is bool, err error) {
+	if _, is = f.(format.Querier); !is && s.Queries != (format.Queries{}) {
+		err = format.Wrong(format.Shown(s.Path), "queries are for databases")
+	}
+	return is, err
 }
 
 // Read reads nodes (id and features; label and split are not used) and edges (source, target and weight). known are the
@@ -80,14 +83,20 @@ func (s Source) ReadLabels(
 		l, notes, err = table.ReadLabels(ctx, t, classesOf(of, names), known, count)
 		return err
 	}
-	found, _ := format.Recognise(s.Path)
-	if _, is := found.Format.(format.Querier); is || s.Queries != (format.Queries{}) {
-		err = s.tables(ctx, func(ctx context.Context, p table.Pair) error { return read(ctx, p.Nodes) })
-	} else if t, failed := csvfile.OpenTable(s.Path); failed != nil {
-		err = failed
-	} else {
-		err = read(ctx, t)
+	found, _ := format.Recognise(s.Path) // not a .csv by itself
+	is, err := s.database(found.Format)
+	if err != nil {
+		return nil, nil, err
 	}
+	if f, tabular := found.Format.(table.Tabular); is && tabular {
+		err = f.Tables(ctx, s.Path, s.Queries, func(ctx context.Context, p table.Pair) error { return read(ctx, p.Nodes) })
+		return l, notes, err
+	}
+	t, err := csvfile.OpenTable(s.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = read(ctx, t)
 	return l, notes, err
 }
 
