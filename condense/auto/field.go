@@ -19,6 +19,7 @@ import (
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/judge"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/progress"
 )
 
@@ -205,18 +206,27 @@ func (a *Account) judges() string {
 func (f *field) runoff(
 	ctx context.Context, candidates []Candidate, contenders []int, made [][]*condense.Condensed, shares []float64,
 ) (chosen int, best []judge.Verdict, _ error) {
-	chosen = -1
-	for _, i := range contenders {
-		c := &candidates[i]
-		verdicts, err := f.trained(ctx, made[i], shares)
+	verdicts := make([][]judge.Verdict, len(contenders))
+	quiet, counter := progress.With(ctx, nil), progress.NewCounter(0, len(contenders))
+	err := parallel.Try(ctx, len(contenders), 1, func(k, _ int) (err error) { // one run alone is too small for all cores
+		verdicts[k], err = f.trained(quiet, made[contenders[k]], shares)
+		counter.Add(ctx, "train candidates")
 		if errors.Is(err, gnn.ErrDiverged) {
+			verdicts[k], err = nil, nil
+		}
+		return err
+	})
+	if err != nil {
+		return -1, nil, err
+	}
+	chosen = -1
+	for k, i := range contenders {
+		if verdicts[k] == nil {
 			continue
 		}
-		if err != nil {
-			return -1, nil, err
-		}
-		if c.Trained = judge.Mean(verdicts...).Accuracy; chosen < 0 || c.Trained > candidates[chosen].Trained {
-			chosen, best = i, verdicts
+		c := &candidates[i]
+		if c.Trained = judge.Mean(verdicts[k]...).Accuracy; chosen < 0 || c.Trained > candidates[chosen].Trained {
+			chosen, best = i, verdicts[k]
 		}
 	}
 	return chosen, best, nil

@@ -33,6 +33,7 @@ import (
 	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/kernel"
 	"github.com/graph-condensation/cgc/internal/memory"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/internal/parameter"
 	"github.com/graph-condensation/cgc/internal/rival"
 	"github.com/graph-condensation/cgc/mat"
@@ -445,9 +446,11 @@ func (p *prepared) smooth(ctx context.Context, smoothing Depth) (*mat.Dense, err
 	if err != nil {
 		return nil, err
 	}
-	smooth := all.Select(p.nodes).Dense()
-	normalise(smooth)
-	return smooth, nil
+	if len(p.nodes) < all.Rows {
+		all = all.Select(p.nodes).Dense()
+	}
+	normalise(all, p.q)
+	return all, nil
 }
 
 // among returns the positions in the pool and the classes of the given nodes that are in the pool. nodes are ascending.
@@ -467,9 +470,11 @@ func (p *prepared) classes(labels *mat.Dense, all bool) (rows, y []int32) {
 		return p.trains, p.y
 	}
 	y = make([]int32, len(p.nodes))
-	for i := range y {
-		y[i] = int32(kernel.ArgMax(labels.Row(i)))
-	}
+	parallel.For(len(y), rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			y[i] = int32(kernel.ArgMax(labels.Row(i)))
+		}
+	})
 	for i, row := range p.trains {
 		y[row] = p.y[i]
 	}

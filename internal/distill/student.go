@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/graph-condensation/cgc/internal/factor"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 )
 
@@ -30,13 +31,13 @@ const (
 // newStudent returns the regression on h. It is an error if squares of h overflow in float32. It returns ctx's error
 // soon after ctx is done.
 func newStudent(ctx context.Context, h *mat.Dense) (*student, error) {
-	s := &student{h: h}
-	for i := range h.Rows {
-		for _, v := range h.Row(i) {
-			s.penalty += float64(v) * float64(v)
+	squares := parallel.Sum(h.Rows, rowChunk, func(lo, hi int) (sum float64) {
+		for _, v := range h.Data[lo*h.Cols : hi*h.Cols] {
+			sum += float64(v) * float64(v)
 		}
-	}
-	s.penalty /= float64(h.Rows)
+		return sum
+	})
+	s := &student{h: h, penalty: squares / float64(h.Rows)}
 	if s.penalty == 0 {
 		s.penalty = 1 // all embeddings are 0, and so is W
 	}
@@ -57,9 +58,10 @@ func newStudent(ctx context.Context, h *mat.Dense) (*student, error) {
 	return s, err
 }
 
-// outputs returns HW for the given targets, which it does not change. The result is the same for any number of threads.
-func (s *student) outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, error) {
-	right, outputs := new(mat.Dense), new(mat.Dense)
+// outputs sets dst to HW for the given targets, which it does not change. The result is the same for any number of
+// threads.
+func (s *student) outputs(ctx context.Context, dst, targets *mat.Dense) error {
+	right := new(mat.Dense)
 	mat.MulTA(right, s.h, targets) // HᵀT
 	solve := s.descend
 	if s.cholesky != nil {
@@ -67,10 +69,10 @@ func (s *student) outputs(ctx context.Context, targets *mat.Dense) (*mat.Dense, 
 	}
 	w, err := solve(ctx, right)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	mat.Mul(outputs, s.h, w)
-	return outputs, ctx.Err()
+	mat.Mul(dst, s.h, w)
+	return ctx.Err()
 }
 
 // descend returns (HᵀH + λI)⁻¹b by conjugate gradients (Hestenes and Stiefel 1952). Columns have their own steps and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/graph-condensation/cgc/graph"
 	"github.com/graph-condensation/cgc/internal/kernel"
+	"github.com/graph-condensation/cgc/internal/parallel"
 	"github.com/graph-condensation/cgc/mat"
 	"github.com/graph-condensation/cgc/propagate"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -47,8 +48,11 @@ func repeated(ctx context.Context, operator graph.Operator, beta float32, q *mat
 			return nil, err
 		}
 		if beta > 0 {
-			kernel.Scale(next.Data, 1-beta, next.Data)
-			kernel.Axpy(beta, q.Data, next.Data)
+			parallel.For(q.Rows, rowChunk, func(lo, hi int) {
+				z := next.Data[lo*q.Cols : hi*q.Cols]
+				kernel.Scale(z, 1-beta, z)
+				kernel.Axpy(beta, q.Data[lo*q.Cols:hi*q.Cols], z)
+			})
 		}
 		if l == 0 { // q must not be overwritten
 			now = new(mat.Dense)
@@ -139,52 +143,45 @@ func (m Method) teach(ctx context.Context, e embedder, nodes []int32, own *mat.D
 // mean squared norm of a row of h. The outputs, with negative ones set to 0 and each row divided by its sum, are the
 // labels of the next round.
 func study(ctx context.Context, h, labels *mat.Dense, trains []int32, y []int32, rounds int) (*mat.Dense, error) {
-	var student *student
+	student, err := newStudent(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	targets, next := mat.NewDense(labels.Rows, labels.Cols), new(mat.Dense)
 	for range rounds {
-		targets := labels.Clone()
+		copy(targets.Data, labels.Data)
 		for i, at := range trains {
 			row := targets.Row(int(at))
 			clear(row)
 			row[y[i]] = 1
 		}
-		if student == nil {
-			var err error
-			if student, err = newStudent(ctx, h); err != nil {
-				return nil, err
-			}
-		}
-		next, err := student.outputs(ctx, targets)
-		if err != nil {
+		if err := student.outputs(ctx, next, targets); err != nil {
 			return nil, err
 		}
-		for i := range next.Rows {
-			row := next.Row(i)
+		normalise(next, targets)
+		labels = next
+	}
+	return labels, nil
+}
+
+// normalise sets negative entries of q to 0 and divides each row by its sum. Rows without a positive sum are copied
+// from instead.
+func normalise(q, instead *mat.Dense) {
+	parallel.For(q.Rows, rowChunk, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			row := q.Row(i)
 			var sum float32
 			for c, v := range row {
 				row[c] = max(0, v)
 				sum += row[c]
 			}
 			if !(sum > 0) { // no class at all: keep what was known
-				copy(row, targets.Row(i))
+				copy(row, instead.Row(i))
 				continue
 			}
 			kernel.Scale(row, 1/sum, row)
 		}
-		labels = next
-	}
-	return labels, nil
-}
-
-// normalise divides each row of q by its sum.
-func normalise(q *mat.Dense) {
-	for i := range q.Rows {
-		row := q.Row(i)
-		var sum float32
-		for _, v := range row {
-			sum += v
-		}
-		kernel.Scale(row, 1/sum, row)
-	}
+	})
 }
 
 // times returns x·w, with x read in blocks of rows. Errors come from reading x, or from ctx.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
@@ -74,6 +75,7 @@ type Judge struct {
 	norms    []float32  // the lengths of its rows
 	twice    *mat.Dense // ÂM of rows
 	linear   bool       // without the wide GCN
+	testing  sync.Mutex // one GCN at a time: its hidden layer is large
 }
 
 // mostNear bounds the validation nodes and neighbours for which features are kept and kernels computed. mostRows bounds

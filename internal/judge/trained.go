@@ -39,6 +39,8 @@ func (j *Judge) Trained(
 		return Verdict{}, err
 	}
 	p := r.Trained.Parameters
+	j.testing.Lock()
+	defer j.testing.Unlock()
 	var hidden, projected, logits mat.Dense
 	mat.Mul(&hidden, j.features, p[0])
 	addRow(&hidden, p[1].Data)
