@@ -375,8 +375,8 @@ func models(root string) string {
 	return markdown(t)
 }
 
-// A pair holds a run of cgc and a run of the Python program on the same graph: a line written by bench/peer/pairs.py
-// --record.
+// A pair holds a run of cgc, one of the Python program and one of auto on the same graph: a line written by
+// bench/peer/pairs.py --record.
 type pair struct {
 	Graph     string `json:"graph"`
 	Nodes     int    `json:"nodes"`
@@ -385,6 +385,7 @@ type pair struct {
 	Condensed int    `json:"condensed"`
 	CGC       side   `json:"cgc"`
 	Python    side   `json:"python"`
+	Auto      side   `json:"auto"`
 }
 
 // A side is the time and memory of one program.
@@ -396,50 +397,62 @@ type side struct {
 }
 
 // speed generates the table that compares time and memory of cgc and the Python program, with medians over the pairs of
-// each graph, and the sentence of choosing.
+// each graph, and a sentence on small graphs.
 func speed(root string) string {
 	pairs := readLines[pair](root, "speed")
 	t := &report.Table{Columns: []report.Column{
 		{Name: "graph"}, right("nodes"), right("edges"), right("features"), right("condensed to"), right("cgc, s"),
-		right("Python, s"), right("ratio"), right("cgc, GB"), right("Python, GB"),
+		right("Python, s"), right("ratio"), right("auto, s"), right("cgc, GB"), right("Python, GB"), right("auto, GB"),
 	}}
 	for len(pairs) > 0 {
 		of := pairs[0]
-		var ours, theirs, ratio, memory, theirMemory []float64
+		var ours, theirs, autos []side
+		var ratio []float64
 		pairs = slices.DeleteFunc(pairs, func(p pair) bool {
 			if p.Graph != of.Graph {
 				return false
 			}
-			ours, theirs = append(ours, p.CGC.Seconds.Condense), append(theirs, p.Python.Seconds.Condense)
+			ours, theirs, autos = append(ours, p.CGC), append(theirs, p.Python), append(autos, p.Auto)
 			ratio = append(ratio, p.Python.Seconds.Condense/p.CGC.Seconds.Condense)
-			memory, theirMemory = append(memory, p.CGC.Peak/1e9), append(theirMemory, p.Python.Peak/1e9)
 			return true
 		})
-		t.Row(of.Graph, of.Nodes, of.Edges, of.Features, of.Condensed, report.Significant(bench.Median(ours), 2),
-			report.Significant(bench.Median(theirs), 2), fmt.Sprintf("%.1f ×", bench.Median(ratio)),
-			report.Decimal(bench.Median(memory), 1), report.Decimal(bench.Median(theirMemory), 1))
+		t.Row(of.Graph, of.Nodes, of.Edges, of.Features, of.Condensed, seconds(ours), seconds(theirs),
+			fmt.Sprintf("%.1f ×", bench.Median(ratio)), seconds(autos), memory(ours), memory(theirs), memory(autos))
 	}
 	return markdown(t) + "\n" + choosing(root)
 }
 
-// choosing generates a sentence on the mean seconds of auto at all sizes of the accuracy table: the least and the most
-// on all graphs but the largest, and the factors to the seconds of cgc on the largest.
+// seconds returns a cell with the median seconds of runs.
+func seconds(runs []side) any {
+	return report.Significant(medianOf(runs, func(s side) float64 { return s.Seconds.Condense }), 2)
+}
+
+// memory returns a cell with the median peak of runs in GB.
+func memory(runs []side) any {
+	return report.Decimal(medianOf(runs, func(s side) float64 { return s.Peak / 1e9 }), 1)
+}
+
+func medianOf(runs []side, value func(side) float64) float64 {
+	values := make([]float64, len(runs))
+	for i, s := range runs {
+		values[i] = value(s)
+	}
+	return bench.Median(values)
+}
+
+// choosing generates a sentence on the mean seconds of auto at all sizes of the accuracy table, on all graphs but the
+// largest.
 func choosing(root string) string {
 	all := measure(root, accuracyFiles)
 	largest := slices.MaxFunc(all, func(a, b measured) int { return cmp.Compare(a.of, b.of) })
-	var seconds, factors []float64
+	var seconds []float64
 	nodes := 0
 	for _, c := range all {
-		auto := c.methods["auto"].Condense
-		if c.graph == largest.graph {
-			factors = append(factors, auto/c.methods["cgc"].Condense)
-		} else {
-			seconds, nodes = append(seconds, auto), max(nodes, c.of)
+		if c.graph != largest.graph {
+			seconds, nodes = append(seconds, c.methods["auto"].Condense), max(nodes, c.of)
 		}
 	}
-	span := func(values []float64) string {
-		return report.Significant(slices.Min(values), 2).Text + " to " + report.Significant(slices.Max(values), 2).Text
-	}
-	return fmt.Sprintf("On busy machines, `auto` took %s s on up to %s nodes and, on %s, %s times as long as `cgc`.\n",
-		span(seconds), report.Count(nodes), largest.graph, span(factors))
+	least, most := report.Significant(slices.Min(seconds), 2), report.Significant(slices.Max(seconds), 2)
+	return fmt.Sprintf("On busy machines, `auto` took %s to %s s on the [real graphs](docs/results/accuracy.md) "+
+		"with up to %s nodes.\n", least.Text, most.Text, report.Count(nodes))
 }

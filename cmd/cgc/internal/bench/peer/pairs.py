@@ -32,12 +32,12 @@ def run(line: list[str], threads: int) -> dict[str, Any]:
     return dict(json.loads(done.stdout))
 
 
-def record(size: str, ours: dict[str, Any], peer: dict[str, Any]) -> str:
-    """Return a pair of runs as a line of JSON."""
+def record(size: str, auto: dict[str, Any], peer: dict[str, Any], ours: dict[str, Any]) -> str:
+    """Return three runs as a line of JSON."""
     graph = {key: ours[key] for key in ("nodes", "edges", "features")}
     sides = {
         name: {"seconds": side["seconds"], "peak_rss_bytes": side["peak_rss_bytes"]}
-        for name, side in (("cgc", ours), ("python", peer))
+        for name, side in (("cgc", ours), ("python", peer), ("auto", auto))
     }
     return json.dumps({"graph": size, **graph, "condensed": NODES[size], **sides})
 
@@ -61,26 +61,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = o.folder or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        print("| | cgc, s | Python, s | times faster | cgc, GB | Python, GB |\n|---|--:|--:|--:|--:|--:|")
+        print("| | cgc, s | Python, s | times faster | auto, s | cgc, GB | Python, GB | auto, GB |")
+        print("|---|--:|--:|--:|--:|--:|--:|--:|")
         for size in o.sizes:
             graph = folder / f"{size}.safetensors"
             if not graph.exists():
                 subprocess.run([o.cgc, "data", "make", "--like", size, "-o", graph, "--quiet"], check=True)
-            same = [f"--nodes={NODES[size]}", f"--method={o.method}", f"--partition={o.partition}"]
-            same += [f"--augment={o.augment}"]
-            out = f"--output={scratch}/small.safetensors"
-            ours = [o.cgc, "condense", str(graph), out, "--force", "--quiet", "--json", f"--threads={o.threads}", *same]
-            pairs = []
-            for _ in range(o.runs):
-                pairs.append((run(ours, o.threads), run([sys.executable, str(PEER), str(graph), *same], o.threads)))
-            a, b = ([one["seconds"]["condense"] for one in side] for side in zip(*pairs))
+            nodes, out = f"--nodes={NODES[size]}", f"--output={scratch}/small.safetensors"
+            same = [f"--method={o.method}", f"--partition={o.partition}", f"--augment={o.augment}"]
+            ours = [o.cgc, "condense", str(graph), out, "--force", "--quiet", "--json", f"--threads={o.threads}", nodes]
+            peer = [sys.executable, str(PEER), str(graph), nodes, *same]
+            lines = [[*ours, "--method=auto"], peer, [*ours, *same]]
+            runs = [[run(line, o.threads) for line in lines] for _ in range(o.runs)]
             if o.record:
                 with o.record.open("a") as records:
-                    records.writelines(record(size, *pair) + "\n" for pair in pairs)
-            memory = [statistics.median(one["peak_rss_bytes"] for one in side) / 1e9 for side in zip(*pairs)]
-            times = statistics.median(y / x for x, y in zip(a, b))
-            row = f"{statistics.median(a):.3g} | {statistics.median(b):.3g} | {times:.1f}"
-            print(f"| {size} | {row} | {memory[0]:.1f} | {memory[1]:.1f} |", flush=True)
+                    records.writelines(record(size, *one) + "\n" for one in runs)
+            auto, python, cgc = ([one["seconds"]["condense"] for one in side] for side in zip(*runs))
+            memory = [statistics.median(one["peak_rss_bytes"] for one in side) / 1e9 for side in zip(*runs)]
+            times = statistics.median(y / x for x, y in zip(cgc, python))
+            row = f"{statistics.median(cgc):.3g} | {statistics.median(python):.3g} | {times:.1f}"
+            row += f" | {statistics.median(auto):.3g} | {memory[2]:.1f} | {memory[1]:.1f} | {memory[0]:.1f}"
+            print(f"| {size} | {row} |", flush=True)
 
 
 if __name__ == "__main__":
