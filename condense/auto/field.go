@@ -17,6 +17,7 @@ import (
 	"github.com/graph-condensation/cgc/condense"
 	"github.com/graph-condensation/cgc/gnn"
 	"github.com/graph-condensation/cgc/graph"
+	"github.com/graph-condensation/cgc/internal/digits"
 	"github.com/graph-condensation/cgc/internal/distill"
 	"github.com/graph-condensation/cgc/internal/judge"
 	"github.com/graph-condensation/cgc/internal/parallel"
@@ -194,7 +195,7 @@ func (f *field) score(
 
 // judges describes the nodes that decide.
 func (a *Account) judges() string {
-	text := fmt.Sprintf("%d %s nodes", a.Validation, kind(a.HeldOut))
+	text := fmt.Sprintf("%s %s nodes", digits.Group(a.Validation), kind(a.HeldOut))
 	if a.Weighted {
 		text += " (weighted by the shares of their classes)"
 	}
