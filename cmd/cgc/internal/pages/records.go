@@ -150,7 +150,8 @@ func searchTable(root string) string {
 		right("choice, val / test"), right("random search, val / test"),
 	}}
 	interval := func(c search.Correlation) report.Cell {
-		return report.Word(fmt.Sprintf("%.2f (%.2f to %.2f)", c.Value, c.Low, c.High))
+		two := func(v float64) string { return report.Decimal(v, 2).Text }
+		return report.Word(fmt.Sprintf("%s (%s to %s)", two(c.Value), two(c.Low), two(c.High)))
 	}
 	for _, name := range searches {
 		for _, s := range readLines[findings.Models](root, "search-"+name) {
