@@ -213,7 +213,7 @@ func (f *field) runoff(
 		verdicts[k], err = f.trained(quiet, made[contenders[k]], shares)
 		counter.Add(ctx, "train candidates")
 		if errors.Is(err, gnn.ErrDiverged) {
-			verdicts[k], err = nil, nil
+			return nil // and no verdicts
 		}
 		return err
 	})

@@ -245,10 +245,10 @@ func sentence(root string) string {
 	}
 	pairs := readLines[pair](root, "speed")
 	largest := slices.MaxFunc(pairs, func(a, b pair) int { return cmp.Compare(a.Nodes, b.Nodes) })
-	var seconds []float64
+	var runs []side
 	for _, p := range pairs {
 		if p.Graph == largest.Graph {
-			seconds = append(seconds, p.CGC.Seconds.Condense)
+			runs = append(runs, p.CGC)
 		}
 	}
 	c := all[at]
@@ -256,7 +256,7 @@ func sentence(root string) string {
 		"accuracy (%s%% by the paper's method `cgc`); trained on the full graph, it reaches %s%%. `cgc` condenses a\n"+
 		"synthetic graph with %.1f million nodes and %.0f million edges in %s s on two CPU cores.**",
 		c.nodes, report.Count(c.of), c.test("auto").Text, c.test("cgc").Text, c.test(experiment.Whole).Text,
-		float64(largest.Nodes)/1e6, float64(largest.Edges)/1e6, report.Significant(bench.Median(seconds), 2).Text)
+		float64(largest.Nodes)/1e6, float64(largest.Edges)/1e6, seconds(runs).Text)
 }
 
 // accuracyFigure plots the accuracy on Cora against the number of nodes of the training graph.
@@ -423,12 +423,12 @@ func speed(root string) string {
 }
 
 // seconds returns a cell with the median seconds of runs.
-func seconds(runs []side) any {
+func seconds(runs []side) report.Cell {
 	return report.Significant(medianOf(runs, func(s side) float64 { return s.Seconds.Condense }), 2)
 }
 
 // memory returns a cell with the median peak of runs in GB.
-func memory(runs []side) any {
+func memory(runs []side) report.Cell {
 	return report.Decimal(medianOf(runs, func(s side) float64 { return s.Peak / 1e9 }), 1)
 }
 
@@ -445,14 +445,14 @@ func medianOf(runs []side, value func(side) float64) float64 {
 func choosing(root string) string {
 	all := measure(root, accuracyFiles)
 	largest := slices.MaxFunc(all, func(a, b measured) int { return cmp.Compare(a.of, b.of) })
-	var seconds []float64
+	var means []float64
 	nodes := 0
 	for _, c := range all {
 		if c.graph != largest.graph {
-			seconds, nodes = append(seconds, c.methods["auto"].Condense), max(nodes, c.of)
+			means, nodes = append(means, c.methods["auto"].Condense), max(nodes, c.of)
 		}
 	}
-	least, most := report.Significant(slices.Min(seconds), 2), report.Significant(slices.Max(seconds), 2)
+	least, most := report.Significant(slices.Min(means), 2), report.Significant(slices.Max(means), 2)
 	return fmt.Sprintf("On busy machines, `auto` took %s to %s s on the [real graphs](docs/results/accuracy.md) "+
 		"with up to %s nodes.\n", least.Text, most.Text, report.Count(nodes))
 }
