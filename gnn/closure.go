@@ -35,15 +35,7 @@ func (e *extent) grow(adj *mat.CSR, rows []int32, hops int) {
 			}
 			set.Grow()
 		}
-		within := parallel.Sum(adj.Rows, 1<<16, func(lo, hi int) (count float64) {
-			for _, t := range set.Distance[lo:hi] {
-				if t != reach.Unreached {
-					count++
-				}
-			}
-			return count
-		})
-		e.nodes, e.entries = append(e.nodes, int64(within)), append(e.entries, set.Entries())
+		e.nodes, e.entries = append(e.nodes, int64(set.Count())), append(e.entries, set.Entries())
 	}
 }
 

@@ -66,6 +66,18 @@ func (r *Set) Grow() {
 	}
 }
 
+// Count returns the number of nodes within Hops hops.
+func (r *Set) Count() int {
+	return int(parallel.Sum(len(r.Distance), 1<<16, func(lo, hi int) (count float64) {
+		for _, t := range r.Distance[lo:hi] {
+			if t != Unreached {
+				count++
+			}
+		}
+		return count
+	}))
+}
+
 // push reaches the neighbours of the outermost nodes.
 func (r *Set) push() {
 	for _, v := range r.front {

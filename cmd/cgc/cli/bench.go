@@ -20,16 +20,17 @@ func (c *command) benchCommand() *cobra.Command {
 		Scales:     []float64{1},
 		Partitions: []string{cgc.Defaults().Partition},
 		Precisions: []blocked.Precision{cgc.Defaults().Precision},
-		Runs:       3,
+		Runs:       9,
 	}
 	cmd := &cobra.Command{
 		Use:     "bench",
 		Example: examples("cgc bench", "cgc bench --sizes arxiv --scale 1,2,4 --partition kmeans,spectral --runs 5"),
 		Short:   "Measure each step at the sizes of the paper's data sets and compare with the limits of this machine",
 		Long: `Make synthetic graphs with the sizes of the paper's data sets and condense each to the paper's number of
-nodes. For each step, print its time, its work, and the fraction of the machine's peak rate that it reaches. The peak
-rates are measured first, with the same number of threads: sequential and random memory bandwidth, and the speed of the
-matrix product.
+nodes. For each step, print its time, its work, and the share of the machine's peak rate that it reaches. For the whole,
+print how many times as long it takes as its work at the peak rates. These are the sequential and random bandwidth of
+memory, the rate of new memory, and the speed of the matrix product. They are measured before and after each run, with
+as many threads and as much memory as propagation uses, because they change from hour to hour on shared machines.
 
 With several values of --scale, sizes are multiplied by each, and the growth exponent is fitted: 1 means that time
 is proportional to nodes and edges.`,
@@ -59,11 +60,7 @@ func (c *command) bench(ctx context.Context, plan bench.Plan) error {
 	if err := plan.Validate(); err != nil {
 		return usage{sentence(outOfRange(err, func(field string) string { return "--" + field }))}
 	}
-	ceilings, err := c.ceilings(ctx)
-	if err != nil {
-		return err
-	}
-	plan.Ceilings, plan.Peak = ceilings, peakRSS
+	plan.Measure, plan.Peak = measure, peakRSS
 	c.progress.step("condensing")
 	r, err := bench.Run(ctx, plan)
 	if err != nil {

@@ -146,11 +146,11 @@ func TestBench(t *testing.T) {
 		part any
 		keys string
 	}{
-		{bench.Result{}, "kernel threads runs seed ceilings cases growth"},
+		{bench.Result{}, "kernel threads runs seed cases growth"},
 		{bench.Case{}, "size scale partition precision nodes edges features classes train condensed_nodes steps " +
-			"peak_rss_bytes"},
+			"ceilings least_seconds ratio ratios peak_rss_bytes"},
 		{bench.Step{}, "step seconds work ceiling share"},
-		{bench.Ceilings{}, "stream_gb_per_s gather_gb_per_s compute_gflop_per_s file_gb_per_s"},
+		{bench.Ceilings{}, "stream_gb_per_s gather_gb_per_s compute_gflop_per_s fresh_gb_per_s file_gb_per_s"},
 		{bench.Growth{}, "size partition precision step exponent"},
 	} {
 		mattest.Equal(t, strings.Join(keysOfType(reflect.TypeOf(c.part)), " "), c.keys, "the keys of %T are", c.part)
@@ -167,10 +167,10 @@ func TestBench(t *testing.T) {
 	if m.Kernel == "" || m.Threads != 1 || m.Runs != 1 || m.Seed != 7 || len(m.Cases) != 2 || len(m.Growth) != 6 {
 		t.Fatalf("%+v", m)
 	}
-	if c := m.Ceilings; c.Stream <= 0 || c.Gather <= 0 || c.Compute <= 0 {
-		t.Errorf("ceilings %+v", c)
-	}
 	for i, c := range m.Cases {
+		if l := c.Ceilings; l.Stream <= 0 || l.Gather <= 0 || l.Compute <= 0 || l.Fresh <= 0 || c.Ratio <= 0 {
+			t.Errorf("ceilings %+v, ratio %v", l, c.Ratio)
+		}
 		if c.Scale != float64(i+1) || c.Nodes != 2708*(i+1) || runtime.GOOS == "linux" && c.Peak < 1<<20 {
 			t.Errorf("%+v", c)
 		}

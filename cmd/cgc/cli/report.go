@@ -258,7 +258,7 @@ var measure = bench.Measure
 func (c *command) ceilings(ctx context.Context) (bench.Ceilings, error) {
 	if c.measured == nil {
 		c.progress.step("measuring the machine")
-		measured, err := measure(ctx, rand.NewPCG(0, 0))
+		measured, err := measure(ctx, bench.Large, 0.5, rand.NewPCG(0, 0))
 		if err != nil {
 			return bench.Ceilings{}, err
 		}

@@ -35,8 +35,6 @@ type Result struct {
 	// Runs is the number of condensations behind each median. Seed is the random seed.
 	Runs int    `json:"runs"`
 	Seed uint64 `json:"seed"`
-	// Ceilings holds the peak rates of the machine, on all threads.
-	Ceilings Ceilings `json:"ceilings"`
 	// Cases has an entry for each size, scale, partition and precision, in the order of the plan.
 	Cases []Case `json:"cases"`
 	// Growth has an entry for each combination of size, partition, precision and step with times at two or more scales.
@@ -59,9 +57,18 @@ type Case struct {
 	Classes   int `json:"classes"`
 	Train     int `json:"train"`
 	Condensed int `json:"condensed_nodes"`
-	// Steps holds propagate, assess, augment, partition and generate; then condense, which includes all of them; then
-	// train if a GCN was trained.
+	// Steps holds propagate, assess, augment, partition and generate; then condense, which includes all of them, and
+	// new memory, a part of propagate whose seconds are not measured; then train if a GCN was trained.
 	Steps []Step `json:"steps"`
+	// Ceilings holds the peak rates of the machine with the memory that the propagation reads, on all threads. They are
+	// measured before and after each condensation; these are the medians.
+	Ceilings Ceilings `json:"ceilings"`
+	// Least is the sum over the steps of the time that their work takes at the ceilings, in seconds. Ratios has, for each
+	// run, the seconds of condense divided by Least, with the means of the ceilings before and after that run. Ratio is
+	// their median.
+	Least  float64   `json:"least_seconds"`
+	Ratio  float64   `json:"ratio"`
+	Ratios []float64 `json:"ratios"`
 	// Peak is the largest resident set of the process during the condensations, in bytes, including the graph; 0 if it is
 	// unknown. Only Linux can reset the peak. On other systems it is the largest since the process began.
 	Peak int64 `json:"peak_rss_bytes"`
@@ -85,7 +92,7 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{
-		Kernel: kernel.Name(), Threads: runtime.GOMAXPROCS(0), Runs: p.Runs, Seed: p.Seed, Ceilings: p.Ceilings,
+		Kernel: kernel.Name(), Threads: runtime.GOMAXPROCS(0), Runs: p.Runs, Seed: p.Seed,
 	}
 	for _, name := range p.Sizes {
 		for i, scale := range p.Scales {
@@ -132,7 +139,7 @@ func (p Plan) graph(ctx context.Context, name string, scale float64, train bool)
 			if err != nil {
 				return nil, fmt.Errorf("training on condensed %s: %w", title, err)
 			}
-			step.Share = p.Ceilings.share(step)
+			step.Share = c.Ceilings.share(step)
 			c.Steps = append(c.Steps, step)
 		}
 		cases = append(cases, c)
@@ -150,32 +157,52 @@ func (p Plan) configurations(config cgc.Config) (all []cgc.Config) {
 	return all
 }
 
-// measure condenses g p.Runs times with the same seed, and returns the measurements and the last condensed graph. It
-// first resets the peak memory of the process.
+// measure condenses g p.Runs times with the same seed, and returns the measurements and the last condensed graph. The
+// ceilings are measured before and after each run: on a shared machine, they change within minutes.
 func (p Plan) measure(
 	ctx context.Context, g *graph.Graph, config cgc.Config,
 ) (c Case, small *cgc.Condensed, err error) {
+	t, allocated, err := working(g, config)
+	if err != nil {
+		return c, nil, err
+	}
+	limits, src := make([]Ceilings, p.Runs+1), rand.NewPCG(p.Seed, 1)
+	if limits[0], err = p.Measure(ctx, t, probing, src); err != nil {
+		return c, nil, err
+	}
 	all := make([]condense.Seconds, p.Runs)
 	for i := range all {
 		// A command condenses once, in memory that it must first get from the system, which takes a large part of the time
 		// for a large graph. To measure that, each run starts without the memory of the previous run.
 		debug.FreeOSMemory()
-		if i == 0 {
-			ForgetPeak()
-		}
+		ForgetPeak()
 		if small, err = cgc.Condense(ctx, g, config); err != nil {
 			return c, nil, err
 		}
-		all[i] = small.Seconds
+		all[i], c.Peak = small.Seconds, max(c.Peak, p.Peak())
+		if limits[i+1], err = p.Measure(ctx, t, probing, src); err != nil {
+			return c, nil, err
+		}
 	}
 	c = Case{
 		Partition: config.Partition, Precision: config.Precision,
 		Nodes: g.Nodes(), Edges: g.Edges(), Features: g.Features(), Classes: g.Classes,
-		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: p.Peak(),
+		Train: len(g.Split.Train), Condensed: small.Nodes(), Peak: c.Peak, Ceilings: median(limits),
 	}
-	c.Steps, err = p.Ceilings.timed(g, small, config, Medians(all))
-	return c, small, err
+	if c.Steps, err = c.Ceilings.timed(g, small, config, Medians(all)); err != nil {
+		return c, nil, err
+	}
+	c.Steps = append(c.Steps, allocated)
+	c.Least = c.Ceilings.least(c.Steps)
+	for i, s := range all {
+		c.Ratios = append(c.Ratios, 2*s.Total/(limits[i].least(c.Steps)+limits[i+1].least(c.Steps)))
+	}
+	c.Ratio = Median(slices.Clone(c.Ratios))
+	return c, small, nil
 }
+
+// probing is the number of seconds of each measurement of a ceiling between two runs.
+const probing = 0.1
 
 // Medians returns the median of each step over several condensations. all must not be empty.
 func Medians(all []condense.Seconds) condense.Seconds { return Combine(all, Median) }

@@ -28,7 +28,7 @@ import (
 func plan() bench.Plan {
 	return bench.Plan{
 		Sizes: []string{"cora"}, Scales: []float64{1}, Partitions: []string{"kmeans"}, Runs: 1,
-		Precisions: []blocked.Precision{blocked.Float32}, Peak: func() int64 { return 0 },
+		Precisions: []blocked.Precision{blocked.Float32}, Peak: func() int64 { return 0 }, Measure: bench.Measure,
 	}
 }
 
@@ -109,39 +109,61 @@ func TestGraph(t *testing.T) {
 	p := plan()
 	p.Partitions, p.Runs, p.Train = partition.Names(), 2, true
 	p.Peak = func() int64 { return 123 }
-	p.Ceilings = bench.Ceilings{Stream: 10, Gather: 20, Compute: 30}
+	var tables []bench.Table
+	p.Measure = func(_ context.Context, t bench.Table, _ float64, _ rand.Source) (bench.Ceilings, error) {
+		tables = append(tables, t)
+		return bench.Ceilings{Stream: 10, Gather: 20, Compute: 30, Fresh: 40}, nil
+	}
 	var parts []string
 	ctx := progress.With(t.Context(), func(e progress.Event) { parts = append(parts, e.Stage) })
 	cases := mattest.Must(p.Graph(ctx, "cora", 1))
 	mattest.Says(t, strings.Join(parts, "\n"), "making cora", "condensing cora by spectral: generate")
+	mattest.Equal(t, len(tables), len(p.Partitions)*(p.Runs+1), "measurements of the ceilings")
 	if len(cases) != len(p.Partitions) {
 		t.Fatalf("%d cases of %d partitions", len(cases), len(p.Partitions))
 	}
 	for i, c := range cases {
-		steps := []string{"propagate", "assess", "augment", "partition", "generate", "condense"}
+		steps := []string{"propagate", "assess", "augment", "partition", "generate", "condense", "new memory"}
 		if i == 0 {
 			steps = append(steps, "train")
 		}
 		var names []string
+		var least, whole float64
 		for _, s := range c.Steps {
 			names = append(names, s.Name)
 			unknown := s.Name == "condense" || s.Name == "partition" && c.Partition == "random"
-			mattest.True(t, (s.Work == nil) == unknown && s.Seconds > 0,
+			mattest.True(t, (s.Work == nil) == unknown && (s.Seconds > 0) == (s.Name != "new memory"),
 				"%s by %s: work %v in %v s", s.Name, c.Partition, s.Work, s.Seconds)
+			if s.Name == "condense" {
+				whole = s.Seconds
+			}
 			if s.Work == nil {
 				continue
 			}
-			limit := map[bench.Ceiling]float64{bench.Stream: 10, bench.Gather: 20, bench.Compute: 30}[s.Ceiling]
+			limit := map[bench.Ceiling]float64{
+				bench.Stream: 10, bench.Gather: 20, bench.Compute: 30, bench.Fresh: 40,
+			}[s.Ceiling]
+			if s.Name != "train" {
+				least += s.Amount / limit
+			}
 			mattest.Equal(t, s.Amount == 0, s.Name == "augment", "%s has nothing to do:", s.Name) // the defaults augment nothing
-			if math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount {                      // rounding of two divisions
+			if s.Seconds > 0 && math.Abs(s.Share*limit*s.Seconds-s.Amount) > 1e-12*s.Amount {     // rounding of two divisions
 				t.Errorf("%s: %v in %v s is %v of %v", s.Name, s.Amount, s.Seconds, s.Share, limit)
 			}
 		}
 		mattest.Equal(t, names, steps, "steps")
-		c.Steps = nil
+		// Within two hops of the training nodes, the synthetic graph has 2,700 nodes or so; features are sparse.
+		if at := tables[0]; at.Rows < 140 || at.Rows > 2708 || at.Columns%16 != 0 || at.Degree != 2*5429/2708 {
+			t.Errorf("the ceilings are measured with %+v", at)
+		}
+		// With two runs and equal ceilings, the median of the ratios belongs to the median time.
+		mattest.Near(t, c.Least, least, 1e-12*least, "the least time is")
+		mattest.Near(t, c.Ratio*least, whole, 1e-12*whole, "the ratio times the least time is")
+		mattest.Equal(t, len(c.Ratios), 2, "ratios")
+		c.Steps, c.Ratios, c.Least, c.Ratio = nil, nil, 0, 0
 		want := bench.Case{
 			Size: "cora", Scale: 1, Partition: p.Partitions[i], Nodes: 2708, Edges: 5429, Features: 1433, Classes: 7,
-			Train: 140, Condensed: 70, Peak: 123,
+			Train: 140, Condensed: 70, Peak: 123, Ceilings: bench.Ceilings{Stream: 10, Gather: 20, Compute: 30, Fresh: 40},
 		}
 		mattest.Equal(t, c, want, "case")
 	}
@@ -149,7 +171,7 @@ func TestGraph(t *testing.T) {
 
 // TestInterrupt checks that a measurement honours cancellation in each of its parts.
 func TestInterrupt(t *testing.T) {
-	mattest.Fails(t, "canceled")(bench.Measure(mattest.Cancelled(t), rand.NewPCG(0, 0)))
+	mattest.Fails(t, "canceled")(bench.Measure(mattest.Cancelled(t), bench.Large, 0.5, rand.NewPCG(0, 0)))
 	mattest.Fails(t, "canceled")(bench.Run(mattest.Cancelled(t), plan()))
 	for _, at := range []string{"condensing cora by kmeans: assess", "training on condensed cora"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -195,7 +217,10 @@ func measured(scale, seconds float64, method string) bench.Case {
 			{Name: "assess", Seconds: 12.3456, Work: &bench.Work{Amount: 430.1, Ceiling: bench.Compute}, Share: 1.1},
 			{Name: "augment", Seconds: 0.00003, Work: &bench.Work{Ceiling: bench.Stream}},
 			{Name: "condense", Seconds: 12.4},
+			{Name: "new memory", Work: &bench.Work{Amount: 0.0472, Ceiling: bench.Fresh}},
 		},
+		Ceilings: bench.Ceilings{Stream: 45.67, Gather: 9.876, Compute: 321.9, Fresh: 5.5},
+		Least:    1.5443, Ratio: 8.03, Ratios: []float64{8.5, 8.03, 7.9},
 		Peak: 504_000_000,
 	}
 }
@@ -203,13 +228,11 @@ func measured(scale, seconds float64, method string) bench.Case {
 func TestDocument(t *testing.T) {
 	one := &bench.Result{
 		Kernel: "avx2", Threads: 1, Runs: 1,
-		Ceilings: bench.Ceilings{Stream: 45.67, Gather: 9.876, Compute: 321.9},
-		Cases:    []bench.Case{measured(1, 0.0625, "kmeans")},
+		Cases: []bench.Case{measured(1, 0.0625, "kmeans")},
 	}
-	one.Cases[0].Peak = 0
+	one.Cases[0].Peak, one.Cases[0].Ratios = 0, one.Cases[0].Ratios[:1]
 	grown := &bench.Result{
 		Kernel: "avx512", Threads: 2, Runs: 3,
-		Ceilings: bench.Ceilings{Stream: 0.5, Gather: 9.876, Compute: 321.9},
 		Cases: []bench.Case{
 			measured(2, 0.125, "kmeans"), measured(2, 0.5, "spectral"), measured(1, 0.0625, "kmeans"),
 			measured(1, 0.25, "spectral"),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/graph-condensation/cgc/cmd/cgc/internal/report"
 	"github.com/graph-condensation/cgc/propagate/blocked"
@@ -12,16 +13,11 @@ import (
 // Document returns r as a document: first the machine, then each condensation, then the growth if it was fitted.
 func (r *Result) Document() *report.Document {
 	d := new(report.Document)
-	machine := &report.Table{Columns: []report.Column{{Key: "ceiling"}, {Key: "speed"}, {Key: "unit"}}}
-	machine.Title = fmt.Sprintf("ceilings of this machine with %s and %s kernels:",
-		report.Plural(r.Threads, "thread"), r.Kernel)
-	for _, c := range []Ceiling{Stream, Gather, Compute} {
-		machine.Row(string(c), report.Significant(r.Ceilings.of(c), 3), c.Unit()+"/s")
-	}
-	d.Add(machine)
+	machine := fmt.Sprintf("%s, %s kernels", report.Plural(r.Threads, "thread"), r.Kernel)
 	if r.Runs > 1 {
-		d.Add(report.Notes{fmt.Sprintf("seconds are medians of %d runs", r.Runs)})
+		machine += fmt.Sprintf("; seconds are medians of %d runs", r.Runs)
 	}
+	d.Add(report.Notes{machine})
 	for _, c := range r.Cases {
 		d.Add(c.table())
 	}
@@ -65,21 +61,38 @@ func (c Case) table() *report.Table {
 			title(c.Size, c.Scale, c.Partition, c.Precision), report.Count(c.Nodes), report.Count(c.Edges),
 			report.Count(c.Features), report.Count(c.Classes), report.Count(c.Train), report.Count(c.Condensed)),
 		Columns: []report.Column{
-			{Name: "step"}, {Name: "seconds"}, {Name: "work"}, {Key: "unit"}, {Name: "per second"},
-			{Name: "share of", Key: "share %"}, {Name: "ceiling"},
+			{Name: "step"}, {Name: "seconds"}, {Name: "work"}, {Key: "unit"}, {Name: "ceiling"}, {Key: "ceiling unit"},
+			{Key: "ceiling of"}, {Name: "at ceiling", Unit: "s"}, {Name: "share", Unit: "%"},
 		},
 	}
 	for _, s := range c.Steps {
-		if s.Work == nil || s.Amount <= 0 || s.Seconds <= 0 {
-			t.Row(s.Name, report.Decimal(s.Seconds, 4))
+		seconds := report.Decimal(s.Seconds, 4)
+		if s.Work == nil || s.Amount <= 0 {
+			t.Row(s.Name, seconds)
 			continue
 		}
-		t.Row(s.Name, report.Decimal(s.Seconds, 4), report.Significant(s.Amount, 3), s.Ceiling.Unit(),
-			report.Significant(s.Amount/s.Seconds, 3), report.Percent(100*s.Share, 0), string(s.Ceiling))
+		ceiling := c.Ceilings.of(s.Ceiling)
+		row := []any{
+			report.Significant(s.Amount, 3), s.Ceiling.Unit(), report.Significant(ceiling, 3), s.Ceiling.Unit() + "/s",
+			string(s.Ceiling), report.Decimal(s.Amount/ceiling, 4),
+		}
+		if s.Seconds == 0 { // new memory
+			t.Row(append([]any{s.Name, report.Cell{}}, row...)...)
+			continue
+		}
+		t.Row(append([]any{s.Name, seconds}, append(row, report.Decimal(100*s.Share, 0))...)...)
+	}
+	if c.Ratio > 0 {
+		t.Foot = fmt.Sprintf("condensing takes %.2f times", c.Ratio)
+		if len(c.Ratios) > 1 {
+			t.Foot += fmt.Sprintf(" (%.2f to %.2f)", slices.Min(c.Ratios), slices.Max(c.Ratios))
+		}
+		t.Foot += fmt.Sprintf(" as long as its work at the ceilings, %.4f s\n", c.Least)
 	}
 	if c.Peak > 0 {
-		t.Foot = "peak memory: " + report.Bytes(c.Peak)
+		t.Foot += "peak memory: " + report.Bytes(c.Peak)
 	}
+	t.Foot = strings.TrimSuffix(t.Foot, "\n")
 	return t
 }
 

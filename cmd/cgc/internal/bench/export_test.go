@@ -8,6 +8,8 @@ var (
 	GrowthOf = growth
 
 	Propagation  = propagation
+	Allocation   = allocation
+	Within       = within
 	Assessment   = assessment
 	Augmentation = augmentation
 	Partitioning = partitioning

@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +34,8 @@ type Plan struct {
 	// Seed is the random seed of the graphs and of everything else.
 	Seed uint64
 
-	// Ceilings are the peak rates of the machine, as Measure returns them.
-	Ceilings Ceilings
+	// Measure measures the ceilings of the machine. Other functions than Measure of this package are for tests.
+	Measure func(ctx context.Context, t Table, seconds float64, src rand.Source) (Ceilings, error)
 	// Peak returns the largest resident set of the process in bytes.
 	Peak func() int64
 

@@ -76,6 +76,31 @@ func (c Ceilings) share(s Step) float64 {
 	return share
 }
 
+// least returns the time that the work of all steps takes at the ceilings, in seconds.
+func (c Ceilings) least(all []Step) (seconds float64) {
+	for _, s := range all {
+		if s.Work != nil && s.Amount > 0 {
+			seconds += s.Amount / c.of(s.Ceiling)
+		}
+	}
+	return seconds
+}
+
+// median returns the median of each ceiling. all must not be empty.
+func median(all []Ceilings) (m Ceilings) {
+	values := make([]float64, len(all))
+	for _, of := range []func(*Ceilings) *float64{
+		func(c *Ceilings) *float64 { return &c.Stream }, func(c *Ceilings) *float64 { return &c.Gather },
+		func(c *Ceilings) *float64 { return &c.Compute }, func(c *Ceilings) *float64 { return &c.Fresh },
+	} {
+		for i := range all {
+			values[i] = *of(&all[i])
+		}
+		*of(&m) = Median(values)
+	}
+	return m
+}
+
 // Growth describes how the time of a step grows with the graph: seconds ∝ scaleᵉ, where nodes and edges grow by the
 // same factor.
 type Growth struct {

@@ -58,6 +58,45 @@ func propagation(a *mat.CSR, x mat.Matrix, rows []int32, hops int, precision blo
 	return &Work{bytes / 1e9, Gather}
 }
 
+// working returns the table that a propagation of g reads at random: S⁽⁰⁾ of a block of columns. It also returns the
+// memory that condensing allocates, as a step without seconds.
+func working(g *graph.Graph, config cgc.Config) (t Table, allocated Step, err error) {
+	e, err := cgc.Expect(g, config)
+	if err != nil {
+		return t, allocated, err
+	}
+	rows, d := g.Split.Train, g.Features()
+	all, near := within(g.Adj, rows, config.Hops)
+	t = Table{Rows: all, Columns: (e.Propagation.Columns + 15) / 16 * 16, Precision: config.Precision}
+	t.Degree = max(1, g.Adj.NNZ()/g.Nodes())
+	return t, Step{Name: "new memory", Work: allocation(len(rows), d, config.Hops, near, t)}, nil
+}
+
+// allocation counts the bytes of memory that a propagation must at least get from the system and write,
+//
+//	4·n·d + s·w·|R|,
+//
+// the embeddings of n rows, and for K > 1 hops one block of w columns of s bytes each, for the nodes R within K−1 hops.
+func allocation(n, d, hops, near int, t Table) *Work {
+	bytes := 4 * float64(n) * float64(d)
+	if hops > 1 {
+		bytes += float64(t.size()*t.Columns) * float64(near)
+	}
+	return &Work{bytes / 1e9, Fresh}
+}
+
+// within returns how many nodes are within K hops of the rows, and how many within K−1.
+func within(a *mat.CSR, rows []int32, hops int) (all, near int) {
+	set := reach.New(a, rows)
+	for hop := range hops {
+		if hop == hops-1 {
+			near = set.Count()
+		}
+		set.Grow()
+	}
+	return set.Count(), near
+}
+
 // assessment counts the operations of fitting the classifier on n rows of d features and of computing the confidence of
 // J sets of rows,
 //
@@ -169,15 +208,10 @@ func learning(g *graph.Graph, n int, config gnn.Config) *Work {
 		d = 0
 	}
 	validations := (config.Epochs + config.ValidateEvery - 1) / config.ValidateEvery
-	near := func(nodes []int32) (n int) {
+	near := func(nodes []int32) int {
 		set := reach.New(g.Adj, nodes)
 		set.Grow()
-		for _, distance := range set.Distance {
-			if distance != reach.Unreached {
-				n++
-			}
-		}
-		return n
+		return set.Count()
 	}
 	asked := validations*near(g.Split.Val) + near(g.Split.Test)
 	return &Work{(flop + float64(asked)*2*hidden*(d+classes)) / 1e9, Compute}
