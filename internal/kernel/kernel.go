@@ -133,3 +133,11 @@ func Names() (names []string) {
 	}
 	return names
 }
+
+// first returns the address of the first element, or nil.
+func first[T any](s []T) *T {
+	if len(s) == 0 {
+		return nil
+	}
+	return &s[0]
+}

@@ -229,11 +229,3 @@ func sumPanels[T float32 | uint16](
 		}
 	}
 }
-
-// first returns the address of the first element, or nil.
-func first[T any](s []T) *T {
-	if len(s) == 0 {
-		return nil
-	}
-	return &s[0]
-}

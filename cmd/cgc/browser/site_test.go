@@ -59,7 +59,7 @@ func overlaid(folder string) (path string, err error) {
 		return "", err
 	}
 	replaced := make(map[string]string)
-	for _, name := range []string{"cgc.wasm.gz", "wasm_exec.js"} {
+	for _, name := range []string{"cgc.wasm.gz", "wasm_exec.js", "loops.wasm", "relay.wasm"} {
 		replaced[filepath.Join(dist, name)] = filepath.Join(folder, name)
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replaced})
@@ -221,6 +221,15 @@ func (s *site) condense() {
 	s.t.Helper()
 	s.click("#run")
 	s.visible("#result")
+}
+
+// by chooses a method under More options.
+func (s *site) by(method string) {
+	s.t.Helper()
+	s.Eval(fmt.Sprintf(`void ((field) => {
+		field.value = %q;
+		field.dispatchEvent(new Event("change"));
+	})(document.getElementById("method"))`, method), new(any))
 }
 
 // fits fails the test if the page is wider than the window.

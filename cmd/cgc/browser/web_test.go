@@ -30,6 +30,7 @@ func TestDemo(t *testing.T) {
 	s := open(t, browser.View{})
 	s.demo()
 	mattest.Says(t, s.text("#facts"), "4,000", "12,000")
+	s.by("cgc")
 	s.condense()
 	s.sameAsPortable("demo-70.safetensors", t.TempDir())
 	s.click("#train-run")
@@ -43,6 +44,7 @@ func TestDemo(t *testing.T) {
 func TestReport(t *testing.T) {
 	s := open(t, browser.View{}, browser.FramesTogether)
 	s.demo()
+	s.by("cgc")
 	s.condense()
 	s.visible("#report")
 	for _, trained := range []bool{false, true} {
@@ -82,6 +84,7 @@ func TestDropFolder(t *testing.T) {
 	title := s.text("#graph-title")
 	mattest.True(t, strings.HasSuffix(title, "shop"), "the graph is called %q", title)
 	mattest.Says(t, s.text("#notes"), "1 node has no edge.")
+	s.by("cgc")
 	s.condense()
 	nodes := browser.Value[string](s.Page, `document.querySelector("#nodes").value`)
 	row := s.text("#sizes tbody tr:nth-child(2)")
@@ -138,15 +141,13 @@ func table(t *testing.T, path string) [][]string {
 	return mattest.Must(csv.NewReader(bytes.NewReader(contents(t, path))).ReadAll())
 }
 
-// TestAuto checks that with auto, the page reports the chosen method and why. Its graph must equal the graph of the
-// command shown, up to rounding: in the browser, different code solves linear systems.
+// TestAuto checks that auto is the default, and that the page reports the chosen method and why. The graph must equal
+// that of the command shown, up to rounding: in the browser, different code solves linear systems.
 func TestAuto(t *testing.T) {
 	s := open(t, browser.View{})
 	s.demo()
-	s.Run(chromedp.SetValue("#nodes", "14", chromedp.ByQuery), chromedp.SetValue("#method", "auto", chromedp.ByQuery))
-	disabled := browser.Value[bool](s.Page, `const field = (name) => document.getElementById(name);
-		field("method").dispatchEvent(new Event("change"));
-		field("hops").disabled`)
+	s.Run(chromedp.SetValue("#nodes", "14", chromedp.ByQuery))
+	disabled := browser.Value[bool](s.Page, `document.getElementById("hops").disabled`)
 	mattest.True(t, disabled, "the number of hops, which auto chooses, can be changed")
 	s.condense()
 	mattest.Says(t, s.text("#warnings"), "chosen by auto: ")

@@ -17,9 +17,9 @@ import (
 type Ceilings struct {
 	// Stream is the bandwidth of memory that is read and written in order.
 	//
-	// It is measured by y += αx on the halves of the Table, which moves 12 bytes per element.
+	// It is measured by y += αx on the halves of the table, which moves 12 bytes per element.
 	Stream float64 `json:"stream_gb_per_s"`
-	// Gather is the bandwidth of rows that are read at random places of a Table. Writing the sums is not counted.
+	// Gather is the bandwidth of rows that are read at random places of a table. Writing the sums is not counted.
 	Gather float64 `json:"gather_gb_per_s"`
 	// Compute is the speed of the matrix product.
 	//

@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/graph-condensation/cgc/internal/atomicfile"
+	"github.com/graph-condensation/cgc/internal/kernel/simd128"
 )
 
 //go:generate go run ./build dist
@@ -36,7 +37,7 @@ var page embed.FS
 var dist embed.FS
 
 // programs lists the generated files.
-var programs = []string{"cgc.wasm.gz", "wasm_exec.js"}
+var programs = []string{"cgc.wasm.gz", "wasm_exec.js", "loops.wasm", "relay.wasm"}
 
 // ErrNoProgram is the error of a build that does not contain the WebAssembly program.
 var ErrNoProgram = errors.New("this cgc was built without the page; in a checkout with Go, " +
@@ -57,7 +58,7 @@ const frame = "frame.html"
 // types maps file extensions to media types, because the system's types may differ.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-	".svg": "image/svg+xml", ".gz": "application/gzip",
+	".svg": "image/svg+xml", ".gz": "application/gzip", ".wasm": "application/wasm",
 }
 
 // Files returns the contents of the page's files by name. All files belong in one folder. The error is ErrNoProgram if
@@ -150,9 +151,10 @@ const source = "github.com/graph-condensation/cgc/cmd/cgc/internal/web/wasm"
 // ErrNoSource is the error of Compile outside of a checkout of the repository.
 var ErrNoSource = errors.New("the current folder is not in a checkout of cgc")
 
-// Compile compiles the page's WebAssembly program with the installed Go, and returns two files by name: the program,
-// and Go's script that connects it with JavaScript. Both come from the same Go, because they must match. If the
-// current folder is not in a checkout of the repository, the error is ErrNoSource; without Go, it is exec.ErrNotFound.
+// Compile compiles the page's WebAssembly program with the installed Go, and returns four files by name: the program,
+// Go's script that connects it with JavaScript, and the two modules of package simd128 that the program calls. All
+// must match. If the current folder is not in a checkout of the repository, the error is ErrNoSource; without Go, it is
+// exec.ErrNotFound.
 //
 // flags are flags of go build that replace -trimpath -ldflags "-s -w". Equal sources and flags give equal bytes.
 func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
@@ -176,7 +178,7 @@ func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
 	}
 	defer os.RemoveAll(scratch)
 	program := filepath.Join(scratch, "cgc.wasm")
-	words := append([]string{"build"}, flags...)
+	words := append([]string{"build", "-tags=simd128"}, flags...)
 	words = append(words, "-o", program, source)
 	compile := exec.CommandContext(ctx, "go", words...)
 	compile.Env = wasm
@@ -202,5 +204,7 @@ func Compile(ctx context.Context, flags ...string) (map[string][]byte, error) {
 	if err := errors.Join(err, z.Close()); err != nil {
 		return nil, err
 	}
-	return map[string][]byte{programs[0]: packed.Bytes(), programs[1]: glue}, nil
+	return map[string][]byte{
+		programs[0]: packed.Bytes(), programs[1]: glue, programs[2]: simd128.Module(), programs[3]: simd128.Relay(),
+	}, nil
 }

@@ -21,6 +21,7 @@ import (
 func built() map[string][]byte {
 	return map[string][]byte{
 		"cgc.wasm.gz": []byte("\x1f\x8bprogram"), "wasm_exec.js": []byte("glue"), "other": []byte("left"),
+		"loops.wasm": []byte("loops"), "relay.wasm": []byte("relay"),
 	}
 }
 
@@ -41,7 +42,7 @@ func TestHandler(t *testing.T) {
 		"/": "text/html; charset=utf-8", "/index.html": "text/html; charset=utf-8",
 		"/app.js": "text/javascript; charset=utf-8", "/style.css": "text/css; charset=utf-8",
 		"/icon.svg": "image/svg+xml", "/cgc.wasm.gz": "application/gzip", "/wasm_exec.js": "text/javascript; charset=utf-8",
-		"/frame.html": "text/html; charset=utf-8",
+		"/frame.html": "text/html; charset=utf-8", "/loops.wasm": "application/wasm", "/relay.wasm": "application/wasm",
 	} {
 		r := get("GET", target, "")
 		body, _ := io.ReadAll(r.Body)

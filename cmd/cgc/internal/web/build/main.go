@@ -1,6 +1,5 @@
-// Command build builds the page's WebAssembly program, dist/cgc.wasm.gz, and dist/wasm_exec.js, which connects it with
-// JavaScript. Both come from the installed Go, because they must match. `go generate ./cmd/cgc/internal/web` runs the
-// command.
+// Command build builds the page's WebAssembly program, dist/cgc.wasm.gz, and the files that it needs beside it (see
+// web.Compile). `go generate ./cmd/cgc/internal/web` runs the command.
 //
 // The first argument is the output folder. The others are flags of go build that replace -trimpath -ldflags "-s -w".
 package main

@@ -185,7 +185,8 @@ function configure(g) {
   }
   byId("nodes-hint").textContent =
     `${count(g.least)} to ${count(g.most)}. ${g.why.map((why) => `Suggested: ${why}.`).join(" ")}`;
-  for (const name of ["method", "partition", "propagation", "hops", "seed"]) byId(name).value = config[name];
+  byId("method").selectedIndex = 0;
+  for (const name of ["partition", "propagation", "hops", "seed"]) byId(name).value = config[name];
   for (const name of ["standardize", "inductive"]) byId(name).checked = config[name];
   limit();
   problem(byId("condense-problem"));

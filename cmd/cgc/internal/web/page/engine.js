@@ -23,7 +23,7 @@ const program = "cgc.wasm.gz";
 async function compile(told) {
   if (typeof WebAssembly === "undefined" || typeof DecompressionStream === "undefined") {
     throw new Error("This browser is too old for this page: it lacks WebAssembly or DecompressionStream. " +
-      "Chromium from 80, Firefox from 113 and Safari from 16.4 have both.");
+      "Chromium from 91, Firefox from 113 and Safari from 16.4 have both.");
   }
   const response = await fetch(program).catch(() => null);
   if (!response || !response.ok) {

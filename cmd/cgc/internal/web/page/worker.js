@@ -28,6 +28,15 @@ function died(text) {
   });
 }
 
+/** Compiles one of the page's small modules. */
+async function compiled(name) {
+  const response = await fetch(name);
+  if (!response.ok) throw new Error(`${name}: the server answers ${response.status}`);
+  const bytes = await response.arrayBuffer();
+  if (!WebAssembly.validate(bytes)) throw new Error("This browser is too old for this page: it lacks WebAssembly's SIMD.");
+  return WebAssembly.compile(bytes);
+}
+
 /** Starts the program and waits until it accepts requests. */
 async function start(module) {
   globalThis.fs = files.fs();
@@ -38,7 +47,13 @@ async function start(module) {
   const go = new globalThis.Go();
   go.exit = (code) => died(`exit code ${code}\n${said}`);
   const ready = new Promise((resolve) => { globalThis.cgcReady = resolve; });
+  // The program imports its SIMD loops, which need the memory that the program exports: a table connects them.
+  const [loops, relay] = await Promise.all([compiled("loops.wasm"), compiled("relay.wasm")]);
+  const calls = await WebAssembly.instantiate(relay);
+  go.importObject.cgc = calls.exports;
   const instance = await WebAssembly.instantiate(module, go.importObject);
+  const { exports } = await WebAssembly.instantiate(loops, { go: { memory: instance.exports.mem } });
+  WebAssembly.Module.exports(loops).forEach(({ name }, i) => calls.exports.table.set(i, exports[name]));
   go.run(instance).catch((error) => died(`${error}\n${said}`));
   await ready;
 }

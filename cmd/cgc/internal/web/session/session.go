@@ -154,13 +154,12 @@ type Format struct {
 func about() About {
 	build := buildinfo.This()
 	a := About{
-		Version: build.Version, Revision: build.Revision, Go: build.Go,
+		Version: build.Version, Revision: build.Revision, Go: build.Go, Methods: []string{auto.New().Name()},
 		Partitions: partition.Names(), Propagations: propagate.Rules(), Models: gnn.Names(),
 	}
 	for _, v := range cgc.Variants() {
 		a.Methods = append(a.Methods, string(v))
 	}
-	a.Methods = append(a.Methods, auto.New().Name())
 	for _, name := range format.Names() {
 		if f, err := format.Find(name); err == nil {
 			d := f.Describe()

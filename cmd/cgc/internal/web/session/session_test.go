@@ -77,7 +77,7 @@ func (t *tester) put(name, text string) {
 
 func TestAbout(t *testing.T) {
 	a := get[session.About](begin(t), map[string]any{"do": "about"})
-	if a.Methods[0] != "cgc" || !slices.Contains(a.Partitions, "kmeans") || !slices.Contains(a.Models, "gcn") ||
+	if a.Methods[0] != "auto" || !slices.Contains(a.Partitions, "kmeans") || !slices.Contains(a.Models, "gcn") ||
 		len(a.Propagations) < 3 || len(a.Formats) < 8 || a.Go == "" {
 		t.Errorf("%+v", a)
 	}
