@@ -76,8 +76,8 @@ func working(g *graph.Graph, config cgc.Config) (t Table, allocated Step, err er
 //
 //	4·n·d·min(K, 2) + s·w·|R|,
 //
-// H⁽ᴷ⁾ of n rows, and for K > 1 hops the mean T of all hops, and one block of w columns of s bytes each, for the nodes R
-// within K−1 hops.
+// H⁽ᴷ⁾ of n rows, and for K > 1 hops the mean T of all hops, and one block of w columns of s bytes each, for the nodes
+// R within K−1 hops.
 func allocation(n, d, hops, near int, t Table) *Work {
 	bytes := 4 * float64(n) * float64(d) * float64(min(hops, 2))
 	if hops > 1 {
