@@ -72,23 +72,11 @@ type Table struct {
 	Precision             blocked.Precision
 }
 
-// size returns the number of bytes of a number in t.
-func (t Table) size() int {
-	if t.Precision == blocked.Half {
-		return 2
-	}
-	return 4
-}
-
 // Large is a table of 256 MB, several times the size of the largest caches, with rows of seven cache lines.
 var Large = Table{Rows: 1 << 26 / 112, Columns: 112, Degree: 20}
 
-const (
-	// order is the order of the matrices whose product is timed.
-	order = 1024
-	// gathered is the number of bytes that a timed call gathers at least: a few milliseconds of work.
-	gathered = 128 << 20
-)
+// order is the order of the matrices whose product is timed.
+const order = 1024
 
 // Measure measures the ceilings of the machine with t as working set. Each but Fresh is the median of at least three
 // runs that take at least the given number of seconds together. src draws the rows to gather. Memory of the size of t
@@ -97,11 +85,10 @@ func Measure(ctx context.Context, t Table, seconds float64, src rand.Source) (c 
 	if err := ctx.Err(); err != nil {
 		return c, err
 	}
-	// Two halves of the table, allocated like the blocks of propagation. They are also the operands of the product.
 	debug.FreeOSMemory()
 	defer debug.FreeOSMemory()
 	size := max(t.Rows*t.Columns, 2*order*order)
-	table := memory.Make[float32](size)
+	table := memory.Make[float32](size) // allocated like the blocks of propagation
 	begun := time.Now()
 	parallel.For(size, 1<<16, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
@@ -109,31 +96,11 @@ func Measure(ctx context.Context, t Table, seconds float64, src rand.Source) (c 
 		}
 	})
 	c.Fresh = 4 * float64(size) / time.Since(begun).Seconds() / 1e9
-	x, y := table[:size/2], table[size/2:size/2*2]
 
-	random := rand.New(src)
-	targets := max(256, gathered/(4*t.Columns*t.Degree))
-	indptr, indices := make([]int64, targets+1), make([]int32, targets*t.Degree)
-	for i := range indices {
-		indices[i] = random.Int32N(int32(t.Rows))
-	}
-	for i := range targets {
-		indptr[i+1] = int64((i + 1) * t.Degree)
-	}
+	x, y := table[:size/2], table[size/2:size/2*2] // also the operands of the product
+	gather, gathered := t.gathering(table, src)
 	threads := runtime.GOMAXPROCS(0)
-	out := make([]float32, max(threads*order*order, targets*t.Columns))
-	scale := memory.Filled[float32](targets, 1)
-	gather := func(dst kernel.Block, lo, hi int) {
-		kernel.GatherSum(dst, indptr[lo:hi+1], indices, scale[lo:hi], kernel.Rows(table, t.Columns), t.Columns)
-	}
-	if t.Precision == blocked.Half {
-		halves := memory.Make[uint16](t.Rows * t.Columns)
-		parallel.For(len(halves), 1<<16, func(lo, hi int) { kernel.NarrowFloat16(halves[lo:hi], table[lo:hi]) })
-		gather = func(dst kernel.Block, lo, hi int) {
-			kernel.GatherHalf(dst, indptr[lo:hi+1], indices, nil, scale[lo:hi],
-				kernel.Halves{Data: halves, Stride: t.Columns}, t.Columns)
-		}
-	}
+	products := make([]float32, threads*order*order)
 	for _, m := range []struct {
 		ceiling *float64
 		work    float64
@@ -142,14 +109,10 @@ func Measure(ctx context.Context, t Table, seconds float64, src rand.Source) (c 
 		{&c.Stream, 12 * float64(len(x)), func() {
 			parallel.For(len(x), 1<<14, func(lo, hi int) { kernel.Axpy(1e-6, x[lo:hi], y[lo:hi]) })
 		}},
-		{&c.Gather, float64(t.size() * t.Columns * len(indices)), func() {
-			parallel.For(targets, 256, func(lo, hi int) {
-				gather(kernel.Rows(out[lo*t.Columns:hi*t.Columns], t.Columns), lo, hi)
-			})
-		}},
+		{&c.Gather, gathered, gather},
 		{&c.Compute, float64(threads) * 2 * order * order * order, func() {
 			parallel.For(threads, 1, func(t, _ int) {
-				product := kernel.Rows(out[t*order*order:(t+1)*order*order], order)
+				product := kernel.Rows(products[t*order*order:(t+1)*order*order], order)
 				kernel.Gemm(product, kernel.Rows(x, order), kernel.Rows(y, order), order, order, order, false)
 			})
 		}},
@@ -161,6 +124,39 @@ func Measure(ctx context.Context, t Table, seconds float64, src rand.Source) (c 
 		*m.ceiling = m.work / usual / 1e9
 	}
 	return c, nil
+}
+
+// gathering returns a function that sums random rows of a table, and the number of bytes of these rows: 128 MB, which
+// takes a few milliseconds, or the rows of 256 sums if that is more.
+func (t Table) gathering(table []float32, src rand.Source) (gather func(), bytes float64) {
+	sums := max(256, 128<<20/(4*t.Columns*t.Degree))
+	indptr, indices := make([]int64, sums+1), make([]int32, sums*t.Degree)
+	random := rand.New(src)
+	for i := range indices {
+		indices[i] = random.Int32N(int32(t.Rows))
+	}
+	for i := range indptr {
+		indptr[i] = int64(i * t.Degree)
+	}
+	out, scale := make([]float32, sums*t.Columns), memory.Filled[float32](sums, 1)
+	sum := func(dst kernel.Block, lo, hi int) {
+		kernel.GatherSum(dst, indptr[lo:hi+1], indices, scale[lo:hi], kernel.Rows(table, t.Columns), t.Columns)
+	}
+	bytes = 4
+	if t.Precision == blocked.Half {
+		bytes = 2
+		halves := memory.Make[uint16](t.Rows * t.Columns)
+		parallel.For(len(halves), 1<<16, func(lo, hi int) { kernel.NarrowFloat16(halves[lo:hi], table[lo:hi]) })
+		rows := kernel.Halves{Data: halves, Stride: t.Columns}
+		sum = func(dst kernel.Block, lo, hi int) {
+			kernel.GatherHalf(dst, indptr[lo:hi+1], indices, nil, scale[lo:hi], rows, t.Columns)
+		}
+	}
+	return func() {
+		parallel.For(sums, 256, func(lo, hi int) {
+			sum(kernel.Rows(out[lo*t.Columns:hi*t.Columns], t.Columns), lo, hi)
+		})
+	}, bytes * float64(t.Columns*len(indices))
 }
 
 // typical returns the median time of f in seconds. After a first call, which does not count, it calls f at least three

@@ -79,9 +79,12 @@ func working(g *graph.Graph, config cgc.Config) (t Table, allocated Step, err er
 // H⁽ᴷ⁾ of n rows, and for K > 1 hops the mean T of all hops, and one block of w columns of s bytes each, for the nodes
 // R within K−1 hops.
 func allocation(n, d, hops, near int, t Table) *Work {
-	bytes := 4 * float64(n) * float64(d) * float64(min(hops, 2))
+	bytes, number := 4*float64(n)*float64(d)*float64(min(hops, 2)), 4.0
+	if t.Precision == blocked.Half {
+		number = 2
+	}
 	if hops > 1 {
-		bytes += float64(t.size()*t.Columns) * float64(near)
+		bytes += number * float64(t.Columns) * float64(near)
 	}
 	return &Work{bytes / 1e9, Fresh}
 }
