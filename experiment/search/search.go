@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/graph-condensation/cgc/condense"
@@ -230,20 +229,6 @@ type Trial struct {
 	diverged bool    // of that run
 }
 
-// Finalist is a candidate that was trained on the original graph.
-type Finalist struct {
-	Trial
-	// WholeVal and WholeTest are the validation and test accuracies after training on the original graph, in percent; 0 if
-	// that run diverged.
-	WholeVal  float64 `json:"whole_val"`
-	WholeTest float64 `json:"whole_test"`
-	// Metrics describes the predictions for the test nodes in more detail than WholeTest; absent in records that were made
-	// without it.
-	Metrics gnn.Metrics `json:"metrics,omitzero"`
-	// Seconds is the time of that run; 0 if it diverged.
-	Seconds float64 `json:"seconds"`
-}
-
 // Result is the outcome of a search. No choice in it depends on test nodes.
 type Result struct {
 	// Best is the choice: the first of Finalists, or of Trials if there are none.
@@ -383,21 +368,6 @@ func (s Search) sampled(g *graph.Graph) *graph.Graph {
 	return &part
 }
 
-// finalists returns the n trials to confirm, given sorted trials: the best of each model, then the second best of each,
-// and so on. Variants of a model count as one model. On a condensed graph, the best runs of different models are closer
-// than on the original graph.
-func finalists(trials []Trial, n int) []Trial {
-	seen, place := map[string]int{}, map[Candidate]int{}
-	for _, t := range trials {
-		model, _, _ := strings.Cut(t.Model, ":")
-		place[t.Candidate] = seen[model]
-		seen[model]++
-	}
-	chosen := slices.Clone(trials)
-	slices.SortStableFunc(chosen, func(a, b Trial) int { return cmp.Compare(place[a.Candidate], place[b.Candidate]) })
-	return chosen[:min(n, len(chosen))]
-}
-
 // better orders trials by the epochs that they reached, and then by validation accuracy.
 func better(a, b Trial) int {
 	return cmp.Or(cmp.Compare(b.Epochs, a.Epochs), cmp.Compare(b.Val, a.Val))
@@ -431,69 +401,6 @@ func (s Search) check(ctx context.Context, small *condense.Condensed, g *graph.G
 	}
 	g, _ = g.WithClasses(small.Classes, small.ClassNames)
 	return g, compared.Err()
-}
-
-// confirm trains each trial on the original graph. A training run that diverges has accuracies of 0. It is not logged,
-// because a Grid with the same log would count it as a result.
-func (s Search) confirm(
-	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
-) ([]Finalist, error) {
-	const stage = "training on the full graph"
-	if len(trials) > 0 { // a training run may take minutes
-		progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))})
-	}
-	count := progress.NewCounter(0, len(trials))
-	finalists := make([]Finalist, len(trials))
-	for i, trial := range trials {
-		finalists[i].Trial = trial
-		if err := s.logged(ctx, &finalists[i], small, g); err != nil && !errors.Is(err, gnn.ErrDiverged) {
-			return nil, err
-		}
-		count.Add(ctx, stage)
-	}
-	return finalists, nil
-}
-
-// logged calls whole, unless the log has the training run.
-func (s Search) logged(ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph) error {
-	if s.Log == nil {
-		return s.whole(ctx, f, small, g)
-	}
-	config := f.Training
-	config.Weighted = false // nodes of the full graph have no weights
-	r := experiment.Record{
-		Version: 1, Arm: experiment.Whole, Graph: s.Graph, Setting: small.Setting(), Model: f.Model, Training: config,
-		TrainingSeed: s.Seed, Nodes: g.Nodes(), Edges: g.Edges(), Build: experiment.ThisBuild(),
-	}
-	for _, known := range s.Log.Records() {
-		if known.Arm == experiment.Whole && known.Graph.Fingerprint == s.Graph.Fingerprint && known.Setting == r.Setting &&
-			known.Model == r.Model && known.Training == r.Training && known.TrainingSeed == r.TrainingSeed {
-			f.WholeVal, f.WholeTest, f.Metrics, f.Seconds = known.Val, known.Test, known.Metrics, known.TrainingSeconds
-			return nil
-		}
-	}
-	if err := s.whole(ctx, f, small, g); err != nil {
-		return err
-	}
-	r.Val, r.Test, r.Metrics, r.TrainingSeconds = f.WholeVal, f.WholeTest, f.Metrics, f.Seconds
-	return s.Log.Add(r)
-}
-
-// whole trains a finalist on the original graph.
-func (s Search) whole(ctx context.Context, f *Finalist, small *condense.Condensed, g *graph.Graph) error {
-	m, err := gnn.Parse(f.Model)
-	if err != nil {
-		return err
-	}
-	scores, err := experiment.Evaluation{
-		Models: []gnn.Model{m}, Training: f.Training, Trainings: 1, Seed: s.Seed, Memory: s.Memory,
-	}.Whole(progress.With(ctx, nil), small, g)
-	if err != nil {
-		return err
-	}
-	f.WholeVal, f.WholeTest, f.Seconds = scores[0].Val[0], scores[0].Test[0], scores[0].Seconds
-	f.Metrics = scores[0].Metrics
-	return nil
 }
 
 // trainer trains candidates on a condensed graph.
