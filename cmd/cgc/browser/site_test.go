@@ -216,11 +216,12 @@ func (s *site) demo() {
 	s.visible("#condense")
 }
 
-// condense condenses the open graph, and waits for the result.
+// condense condenses the open graph, and waits for the result and its report.
 func (s *site) condense() {
 	s.t.Helper()
 	s.click("#run")
 	s.visible("#result")
+	s.visible("#report")
 }
 
 // by chooses a method under More options.

@@ -9,7 +9,7 @@ const steps = {
   read: ["Reading the files", 0], describe: ["Looking at the graph", 0.9],
   propagate: ["Spreading features over the edges", 0.05], assess: ["Fitting a linear classifier", 0.35],
   augment: ["Drawing more embeddings", 0.5], partition: ["Grouping the nodes of each class", 0.55],
-  generate: ["Joining the condensed nodes", 0.8], write: ["Writing the result", 0.9], report: ["Drawing the report", 0.92],
+  generate: ["Joining the condensed nodes", 0.8], write: ["Writing the result", 0.9],
 };
 
 const engine = new Engine((share) => {
@@ -224,6 +224,16 @@ async function condense() {
   state.condensed = result;
   engine.add(result.files[0].path, result.contents[0]);
   show(result);
+  await report(condensing, byId("condense-problem"));
+}
+
+/** Draws the report about the condensed graph and the training runs so far. */
+async function report(bar, box) {
+  const result = await work(bar, box, "Drawing the report", () =>
+    engine.call({ do: "report", graph: state.path, file: state.condensed.files[0].path }));
+  if (!result) return;
+  offer(result);
+  showReport(result.contents[0]);
 }
 
 /** Shows the condensed graph. */
@@ -250,7 +260,7 @@ function show(r) {
   }));
   byId("python").textContent = `from safetensors.torch import load_file; small = load_file("${file.name}")`;
   byId("command").textContent = r.command;
-  showReport(r);
+  byId("report-part").hidden = true;
   problem(byId("convert-problem"));
   byId("accuracies").hidden = true;
   state.accuracies = [];
@@ -311,11 +321,8 @@ async function train() {
     fill(byId("accuracies"), ["Learnt from", "training nodes", "epochs", "validation accuracy", "test accuracy", "time"],
       state.accuracies);
     byId("accuracies").hidden = false;
-    if (result.files) {
-      offer(result);
-      showReport(result);
-    }
     say(`Test accuracy ${result.test.toFixed(1)}% after training on ${on}.`);
+    await report(trainingWork, byId("train-problem"));
   }
 }
 

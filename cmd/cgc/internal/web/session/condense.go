@@ -44,7 +44,7 @@ type Condensed struct {
 	Warnings []string `json:"warnings"`
 	// Command is the command line of cgc that makes the same file from the user's files.
 	Command string `json:"command"`
-	// Files lists the files for the user to save: the condensed graph and the report page.
+	// Files contains the condensed graph.
 	Files []File `json:"files"`
 	// Formats lists the other formats in which the condensed graph can be saved.
 	Formats []Store `json:"formats"`
@@ -79,11 +79,7 @@ func (s *Session) condense(ctx context.Context, path string, changes json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.report(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c.Files = []File{file, page}
+	c.Files = []File{file}
 	return c, nil
 }
 

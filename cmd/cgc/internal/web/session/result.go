@@ -68,24 +68,32 @@ func (s *Session) convert(ctx context.Context, c *Conversion) (*Converted, error
 	return nil, fmt.Errorf("condensed graphs cannot be written in the format %q as one file", c.Format)
 }
 
-// report writes the report page about the condensation and the training runs so far.
-func (s *Session) report(ctx context.Context) (File, error) {
-	progress.Report(ctx, progress.Event{Stage: "report"})
+// report writes the report page about the condensation of the graph at path, and the training runs so far.
+func (s *Session) report(ctx context.Context, path, file string) (*Converted, error) {
+	g, err := s.opened(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	small, err := s.condensed(file)
+	if err != nil {
+		return nil, err
+	}
 	subject := overview.Subject{
-		Graph: s.graph, Condensed: s.small, Small: s.onSmall, Whole: s.onWhole, Over: "training seeds",
-		Command: overview.Command(s.name+extension, s.small, s.argument(s.path)),
-		Source:  s.argument(s.path), File: s.name + extension, Date: time.Now().Format(time.DateOnly),
+		Graph: g, Condensed: small, Small: s.onSmall, Whole: s.onWhole, Over: "training seeds",
+		Command: overview.Command(s.name+extension, small, s.argument(path)),
+		Source:  s.argument(path), File: s.name + extension, Date: time.Now().Format(time.DateOnly),
 	}
 	document, err := subject.Document(progress.With(ctx, nil))
 	if err != nil {
-		return File{}, err
+		return nil, err
 	}
 	name := s.name + ".html"
 	write := func(w io.Writer) error { return html.Render(w, document) }
 	if err := atomicfile.Write(filepath.Join(s.Outbox, name), write); err != nil {
-		return File{}, err
+		return nil, err
 	}
-	return s.made(name, "the report")
+	page, err := s.made(name, "the report")
+	return &Converted{Files: []File{page}}, err
 }
 
 // keep stores the score of a training run for the report. It replaces an earlier score of the same model. A new score

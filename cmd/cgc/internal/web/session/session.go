@@ -48,7 +48,7 @@ type Session struct {
 
 // Request is a request of the page.
 type Request struct {
-	// Do is "about", "open", "condense", "convert" or "train".
+	// Do is "about", "open", "condense", "convert", "train" or "report".
 	Do string `json:"do"`
 	// Graph is "demo", or the path of a file or a folder. It is opened if necessary.
 	Graph string `json:"graph"`
@@ -58,6 +58,8 @@ type Request struct {
 	Training *Training `json:"training"`
 	// Conversion holds, for convert, the condensed graph and the format.
 	Conversion *Conversion `json:"conversion"`
+	// File is, for report, the condensed graph, as in Condensed.Files.
+	File string `json:"file"`
 }
 
 // Conversion requests a condensed graph in another format.
@@ -80,8 +82,9 @@ type Choice struct {
 	Path string `json:"path"`
 }
 
-// Do handles a JSON request and returns the answer as JSON: an About, Opened, Predicted, Condensed, Converted or
-// Trained, or a Failure if an error occurs. Apart from times, equal sequences of requests give equal answers.
+// Do handles a JSON request and returns the answer as JSON: an About, Opened, Predicted, Condensed, Trained, or a
+// Converted, also for a report; or a Failure if an error occurs. Apart from times, equal sequences of requests give
+// equal answers.
 func (s *Session) Do(ctx context.Context, request []byte) []byte {
 	answer, err := s.do(ctx, request)
 	if err == nil {
@@ -116,8 +119,10 @@ func (s *Session) do(ctx context.Context, text []byte) (any, error) {
 		return s.convert(ctx, r.Conversion)
 	case "train":
 		return s.train(ctx, r.Graph, r.Training)
+	case "report":
+		return s.report(ctx, r.Graph, r.File)
 	}
-	return nil, fmt.Errorf("the page asks for %q, must be about, open, condense, convert or train", r.Do)
+	return nil, fmt.Errorf("the page asks for %q, must be about, open, condense, convert, train or report", r.Do)
 }
 
 // sentence returns the message of err for the page. Paths in it begin at the folder or file that the user chose.

@@ -32,8 +32,6 @@ type Trained struct {
 	Epochs int `json:"epochs"`
 	// Nodes is the number of labelled training nodes.
 	Nodes int `json:"nodes"`
-	// Files contains the report, which includes this training run.
-	Files []File `json:"files"`
 }
 
 // train trains a model on a condensed graph or on the full graph, and tests it on the graph at path. The results equal
@@ -93,13 +91,6 @@ func (s *Session) train(ctx context.Context, path string, t *Training) (*Trained
 	trained := &Trained{Result: *r, Epochs: t.Epochs, Nodes: small.Nodes()}
 	if t.Whole {
 		trained.Nodes = len(g.Split.Train)
-	}
-	if len(s.onSmall) > 0 { // the report is updated once there is a score on the condensed graph
-		page, err := s.report(ctx)
-		if err != nil {
-			return nil, err
-		}
-		trained.Files = []File{page}
 	}
 	return trained, nil
 }
