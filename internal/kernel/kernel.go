@@ -134,6 +134,9 @@ func Names() (names []string) {
 	return names
 }
 
+// Columns128 is the number of columns of a tile of the loops in package simd128.
+const Columns128 = 8
+
 // first returns the address of the first element, or nil.
 func first[T any](s []T) *T {
 	if len(s) == 0 {

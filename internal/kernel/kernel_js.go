@@ -2,38 +2,63 @@
 
 package kernel
 
-import "github.com/graph-condensation/cgc/internal/kernel/simd128"
+// available lists the sets of loops that a browser runs.
+func available() []*implementation { return []*implementation{&simd} }
 
-// available lists the sets of loops that a browser runs, fastest first.
-func available() []*implementation { return []*implementation{&simd, &portable} }
-
-// simd has the portable loops and, in place of the ones that take most of the time, those of package simd128. These
-// give the same bits, so the set has the same name.
-var simd = func() implementation {
-	s := portable
-	s.rows, s.columns, s.height = simd128.Rows, simd128.Columns, 4*simd128.Rows
-	s.packA, s.packStrided = false, true
-	s.tile, s.copyPanel, s.gather, s.gatherSum = tileSIMD, copyPanelSIMD, gatherSIMD, gatherSumSIMD
-	s.closest, s.few, s.dot, s.accumulate, s.adam = closestSIMD, fewSIMD, dotSIMD, accumulateSIMD, adamSIMD
-	s.axpy = func(alpha float32, x, y []float32) {
+// simd has the loops of package simd128 where portable ones would take most of the time. They give the same bits, so
+// the set has the name of the portable one.
+var simd = implementation{
+	name:        "generic",
+	rows:        24,
+	columns:     Columns128,
+	tile:        tileSIMD,
+	packStrided: true,
+	depth:       256,
+	height:      96,
+	width:       1024,
+	copyPanel:   copyPanelSIMD,
+	transpose:   transposeGeneric,
+	gather:      gatherSIMD,
+	gatherSum:   gatherSumSIMD,
+	gatherHalf:  gatherHalfGeneric,
+	factored:    gatherFactoredGeneric,
+	few:         fewSIMD,
+	closest:     closestSIMD,
+	lowest:      lowestGeneric,
+	dot:         dotSIMD,
+	axpy: func(alpha float32, x, y []float32) {
 		inFours(axpy128, y, alpha, x, y, func(_, x, y []float32) { axpyGeneric(alpha, x, y) })
-	}
-	s.add = func(dst, x, y []float32) { inFours(add128, dst, 0, x, y, addGeneric) }
-	s.mul = func(dst, x, y []float32) { inFours(mul128, dst, 0, x, y, mulGeneric) }
-	s.scale = func(dst []float32, alpha float32, x []float32) {
+	},
+	accumulate: accumulateSIMD,
+	prefetch:   prefetchGeneric,
+	prefetchAt: prefetchAtGeneric,
+	add:        func(dst, x, y []float32) { inFours(add128, dst, 0, x, y, addGeneric) },
+	mul:        func(dst, x, y []float32) { inFours(mul128, dst, 0, x, y, mulGeneric) },
+	scale: func(dst []float32, alpha float32, x []float32) {
 		inFours(scale128, dst, alpha, x, x, func(dst, x, _ []float32) { scaleGeneric(dst, alpha, x) })
-	}
-	s.relu = func(dst, x []float32) {
+	},
+	relu: func(dst, x []float32) {
 		inFours(relu128, dst, 0, x, x, func(dst, x, _ []float32) { reluGeneric(dst, x) })
-	}
-	s.reluGrad = func(dst, g, x []float32) {
+	},
+	reluGrad: func(dst, g, x []float32) {
 		inFours(reluGrad128, dst, 0, x, g, func(dst, x, g []float32) { reluGradGeneric(dst, g, x) })
-	}
-	return s
-}()
+	},
+	adam:       adamSIMD,
+	maximum:    maximumGeneric,
+	expShifted: expShiftedGeneric,
+	exp:        expGeneric,
+
+	widenFloat16:  widenFloat16Generic,
+	widenBFloat16: widenBFloat16Generic,
+	narrowFloat16: narrowFloat16Generic,
+	narrowScaled:  narrowScaledGeneric,
+	widenScaled:   widenScaledGeneric,
+	largest:       largestGeneric,
+	magnitudes:    magnitudesGeneric,
+}
 
 func tileSIMD(c []float32, ldc int, a []float32, rs, cs int, b []float32, m, n, k, _ int, accumulate bool) {
-	_, _, _ = c[(m-1)*ldc+n-1], a[(m-1)*rs+(k-1)*cs], b[simd128.Columns*k-1]
+	_, _, _ = c[(m-1)*ldc+n-1], a[(m-1)*rs+(k-1)*cs], b[Columns128*k-1]
 	add := int32(0)
 	if accumulate {
 		add = 1
@@ -60,7 +85,7 @@ func gatherSumSIMD(s sums[float32]) {
 // closestSIMD compares tiles of 8 columns, from the lane of the first centre on.
 func closestSIMD(value []float32, index []int32, product, norms []float32, m int, first int32) {
 	at := int(first) % lanes
-	_, _, _, _ = value[m*lanes-1], index[m*lanes-1], product[m*simd128.Columns-1], norms[simd128.Columns-1]
+	_, _, _, _ = value[m*lanes-1], index[m*lanes-1], product[m*Columns128-1], norms[Columns128-1]
 	closest128(&value[at], &index[at], &product[0], &norms[0], int32(m), first)
 }
 

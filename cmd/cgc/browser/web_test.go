@@ -183,6 +183,7 @@ func TestPlanetoidFiles(t *testing.T) {
 	s.choose("#files", cora...)
 	s.visible("#condense")
 	mattest.Says(t, s.text("#facts"), "2,708", "5,278")
+	s.by("cgc")
 	s.condense()
 	t.Logf("cora: %s", s.text("#sizes thead"))
 	work := t.TempDir()

@@ -7,13 +7,12 @@
 // when both exist (cmd/cgc/internal/web/page/worker.js).
 package simd128
 
+import "github.com/graph-condensation/cgc/internal/kernel"
+
 // Addresses and counts are i32. Counts are of numbers, not of bytes.
 
-// Columns is the number of columns of the tiles of function tile. Rows is a good number of rows for one call.
-const (
-	Rows    = 24
-	Columns = 8
-)
+// wide is the number of columns of a tile.
+const wide = kernel.Columns128
 
 // Module returns the module with the loops. It imports its memory as go.memory.
 func Module() []byte { return loops().binary() }
@@ -39,7 +38,7 @@ func loops() *module {
 // bytes converts a count of float32 to bytes.
 func bytes(n expr) expr { return times(n, number(4)) }
 
-// tile is the micro-kernel of package kernel, on panels of Columns columns. It computes four rows at a time, in eight
+// tile is the micro-kernel of package kernel, on panels of 8 columns. It computes four rows at a time, in eight
 // registers.
 func (m *module) tile() {
 	f, p := m.function("tile", i32, i32, i32, i32, i32, i32, i32, i32, i32, i32)
@@ -50,7 +49,7 @@ func (m *module) tile() {
 	for _, stride := range []local{ldc, rs, cs} {
 		f.set(stride, bytes(get(stride)))
 	}
-	f.set(end, plus(get(b), times(get(k), number(4*Columns))))
+	f.set(end, plus(get(b), times(get(k), number(4*wide))))
 	f.while(less(number(0), get(rows)), func() {
 		for _, s := range sums {
 			f.set(s, splat(single(0)))
@@ -69,7 +68,7 @@ func (m *module) tile() {
 				f.set(sums[2*i+1], vplus(get(sums[2*i+1]), vtimes(get(x), get(right))))
 				f.set(row, plus(get(row), get(cs)))
 			}
-			f.advance(pb, 4*Columns)
+			f.advance(pb, 4*wide)
 		})
 		for i := range 4 {
 			f.when(less(number(int32(i)), get(rows)), func() {
@@ -85,7 +84,7 @@ func (m *module) tile() {
 
 // writeRow writes the first columns of a row of a tile, or adds them.
 func (f *function) writeRow(at, left, right, columns, accumulate local) {
-	f.when(isZero(minus(get(columns), number(Columns))), func() {
+	f.when(isZero(minus(get(columns), number(wide))), func() {
 		f.when(get(accumulate), func() {
 			f.set(left, vplus(loadFour(get(at), 0), get(left)))
 			f.set(right, vplus(loadFour(get(at), 16), get(right)))
@@ -93,8 +92,8 @@ func (f *function) writeRow(at, left, right, columns, accumulate local) {
 		f.store(get(at), 0, get(left))
 		f.store(get(at), 16, get(right))
 	})
-	f.when(less(get(columns), number(Columns)), func() {
-		for j := range Columns - 1 {
+	f.when(less(get(columns), number(wide)), func() {
+		for j := range wide - 1 {
 			f.when(less(number(int32(j)), get(columns)), func() {
 				v := lane(get([]local{left, right}[j/4]), j%4)
 				f.when(get(accumulate), func() { f.storeFloat(get(at), 4*j, fplus(loadFloat(get(at), 4*j), v)) })
@@ -205,7 +204,7 @@ func (m *module) closest() {
 	value, index, product, norms, rows, first := p[0], p[1], p[2], p[3], p[4], p[5]
 	score, nearer := f.local(v128), f.local(v128)
 	f.while(less(number(0), get(rows)), func() {
-		for half := range Columns / 4 {
+		for half := range wide / 4 {
 			at := 16 * half
 			f.set(score, vminus(loadFour(get(norms), at), vtimes(splat(single(2)), loadFour(get(product), at))))
 			f.set(nearer, vless(get(score), loadFour(get(value), at)))
@@ -216,7 +215,7 @@ func (m *module) closest() {
 		}
 		f.advance(value, 64)
 		f.advance(index, 64)
-		f.advance(product, 4*Columns)
+		f.advance(product, 4*wide)
 		f.advance(rows, -1)
 	})
 }
@@ -266,16 +265,16 @@ func (m *module) few() {
 	f.store(get(product), 16, get(sums[1]))
 }
 
-// copyPanel copies rows of Columns values, lds apart, to dst without gaps.
+// copyPanel copies rows of 8 values, lds apart, to dst without gaps.
 func (m *module) copyPanel() {
 	f, p := m.function("copyPanel", i32, i32, i32, i32)
 	dst, src, lds, rows := p[0], p[1], p[2], p[3]
 	f.set(lds, bytes(get(lds)))
 	f.while(less(number(0), get(rows)), func() {
-		for at := 0; at < 4*Columns; at += 16 {
+		for at := 0; at < 4*wide; at += 16 {
 			f.store(get(dst), at, loadFour(get(src), at))
 		}
-		f.advance(dst, 4*Columns)
+		f.advance(dst, 4*wide)
 		f.set(src, plus(get(src), get(lds)))
 		f.advance(rows, -1)
 	})
