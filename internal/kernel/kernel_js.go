@@ -13,7 +13,7 @@ var simd = implementation{
 	columns:     Columns128,
 	tile:        tileSIMD,
 	packStrided: true,
-	depth:       256,
+	depth:       256, // as in portable: it decides the order of sums
 	height:      96,
 	width:       1024,
 	copyPanel:   copyPanelSIMD,
