@@ -56,8 +56,9 @@ const alone = 20_000
 func (s Search) confirm(
 	ctx context.Context, trials []Trial, small *condense.Condensed, g *graph.Graph,
 ) ([]Finalist, error) {
+	finalists := make([]Finalist, len(trials))
 	if len(trials) == 0 {
-		return nil, nil
+		return finalists, nil // JSON has an empty list
 	}
 	const stage = "training on the full graph"
 	progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))}) // a training run may take minutes
@@ -84,7 +85,6 @@ func (s Search) confirm(
 		w.together, chunk = 1, len(trials)
 	}
 	count := progress.NewCounter(0, len(trials))
-	finalists := make([]Finalist, len(trials))
 	return finalists, parallel.Try(ctx, len(trials), chunk, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			finalists[i].Trial = trials[i]
