@@ -45,7 +45,7 @@ type Forecast struct {
 }
 
 // usual is the typical share of its ceiling that each step reaches. cgc bench measures the shares on a machine.
-var usual = map[string]float64{"propagate": 0.35, "assess": 0.3, "augment": 0.3, "partition": 0.15, "generate": 0.2}
+var usual = map[string]float64{"propagate": 0.6, "assess": 0.5, "augment": 0.3, "partition": 0.3, "generate": 0.2}
 
 // The typical work of a partition: rounds of k-means over all rows, and products with the kernel matrix.
 const (
