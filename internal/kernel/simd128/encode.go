@@ -164,7 +164,8 @@ func shuffle(a, b expr, lanes [4]int) expr {
 	return vector(0x0d, bytes...)(a, b)
 }
 
-// Loads and stores. Alignment is a hint, given as the binary logarithm of 4 bytes.
+// access returns a load with the given code, at an address and an offset in bytes. The encoded alignment, 4 bytes, is
+// only a hint.
 func access(code byte, simd bool) func(address expr, offset int) expr {
 	return func(address expr, offset int) expr {
 		return func(f *function) {
