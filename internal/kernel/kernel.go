@@ -45,7 +45,7 @@ type implementation struct {
 	// factored is like gatherHalf, for rows that end with a factor.
 	factored func(s sums[uint16])
 	// few sets product, of 8 values, to the inner products of x0, then of x1, with the four rows of centres. Each has d
-	// values, without gaps.
+	// values, without gaps. It is nil if tiles are narrow enough for few centres.
 	few func(product, x0, x1, centres []float32, d int)
 	// closest folds a tile of products x·c (m rows of columns values) into the running minima: see nearest.go.
 	closest func(value []float32, index []int32, product, norms []float32, m int, first int32)

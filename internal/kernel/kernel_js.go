@@ -22,7 +22,6 @@ var simd = implementation{
 	gatherSum:   gatherSumSIMD,
 	gatherHalf:  gatherHalfGeneric,
 	factored:    gatherFactoredGeneric,
-	few:         fewSIMD,
 	closest:     closestSIMD,
 	lowest:      lowestGeneric,
 	dot:         dotSIMD,
@@ -89,11 +88,6 @@ func closestSIMD(value []float32, index []int32, product, norms []float32, m int
 	closest128(&value[at], &index[at], &product[0], &norms[0], int32(m), first)
 }
 
-func fewSIMD(product, x0, x1, centres []float32, d int) {
-	_, _, _, _ = product[7], x0[d-1], x1[d-1], centres[4*d-1]
-	few128(&product[0], &x0[0], &x1[0], &centres[0], int32(d))
-}
-
 // short is the number of elements of a vector for which a call costs more than it saves.
 const short = 24
 
@@ -151,10 +145,6 @@ func gather128(dst *float32, ldd int32, rows *int32, first, count int32, positio
 //go:wasmimport cgc closest
 //go:noescape
 func closest128(value *float32, index *int32, product, norms *float32, m, first int32)
-
-//go:wasmimport cgc few
-//go:noescape
-func few128(product, x0, x1, centres *float32, d int32)
 
 //go:wasmimport cgc dot
 //go:noescape

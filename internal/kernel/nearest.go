@@ -42,7 +42,7 @@ func (im *implementation) nearest(nearest []int32, dist []float32, points, centr
 	if n == 0 {
 		return
 	}
-	if k <= fewCentres && d > 0 {
+	if k <= fewCentres && d > 0 && im.few != nil {
 		im.nearestOfFew(nearest, dist, points, centres, d)
 		return
 	}

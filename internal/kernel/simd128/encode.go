@@ -153,17 +153,6 @@ var (
 // lane pushes one of the four float32 of v.
 func lane(v expr, i int) expr { return vector(0x1f, byte(i))(v) }
 
-// shuffle pushes four of the eight float32 of a and b.
-func shuffle(a, b expr, lanes [4]int) expr {
-	var bytes []byte
-	for _, l := range lanes {
-		for k := range 4 {
-			bytes = append(bytes, byte(4*l+k))
-		}
-	}
-	return vector(0x0d, bytes...)(a, b)
-}
-
 // access returns a load with the given code, at an address and an offset in bytes. The encoded alignment, 4 bytes, is
 // only a hint.
 func access(code byte, simd bool) func(address expr, offset int) expr {

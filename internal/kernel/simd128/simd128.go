@@ -26,7 +26,6 @@ func loops() *module {
 	m.tile()
 	m.gather()
 	m.closest()
-	m.few()
 	m.copyPanel()
 	m.dot()
 	m.accumulate()
@@ -218,51 +217,6 @@ func (m *module) closest() {
 		f.advance(product, 4*wide)
 		f.advance(rows, -1)
 	})
-}
-
-// few sets product to the inner products of two points with four centres, of d coordinates each: one lane for each
-// centre.
-func (m *module) few() {
-	f, p := m.function("few", i32, i32, i32, i32, i32)
-	product, x0, x1, centres, d := p[0], p[1], p[2], p[3], p[4]
-	sums, c, t := f.vectors(2), f.vectors(4), f.vectors(4)
-	stride := f.local(i32)
-	f.set(stride, bytes(get(d)))
-	row := func(j int) expr { return plus(get(centres), times(get(stride), number(int32(j)))) }
-	add := func(column expr, offset int) {
-		f.set(t[0], column)
-		f.set(sums[0], vplus(get(sums[0]), vtimes(loadSplat(get(x0), offset), get(t[0]))))
-		f.set(sums[1], vplus(get(sums[1]), vtimes(loadSplat(get(x1), offset), get(t[0]))))
-	}
-	f.while(less(number(3), get(d)), func() {
-		for j := range c {
-			f.set(c[j], loadFour(row(j), 0))
-		}
-		for _, half := range []int{0, 2} { // coordinates half and half+1 of the four centres
-			f.set(t[1], shuffle(get(c[0]), get(c[1]), [4]int{half, 4 + half, half + 1, 5 + half}))
-			f.set(t[2], shuffle(get(c[2]), get(c[3]), [4]int{half, 4 + half, half + 1, 5 + half}))
-			add(shuffle(get(t[1]), get(t[2]), [4]int{0, 1, 4, 5}), 4*half)
-			add(shuffle(get(t[1]), get(t[2]), [4]int{2, 3, 6, 7}), 4*half+4)
-		}
-		for _, at := range []local{x0, x1, centres} {
-			f.advance(at, 16)
-		}
-		f.advance(d, -4)
-	})
-	f.while(less(number(0), get(d)), func() {
-		for j := range c {
-			f.set(c[j], loadSplat(row(j), 0))
-		}
-		f.set(t[1], shuffle(get(c[0]), get(c[1]), [4]int{0, 4, 0, 4}))
-		f.set(t[2], shuffle(get(c[2]), get(c[3]), [4]int{0, 4, 0, 4}))
-		add(shuffle(get(t[1]), get(t[2]), [4]int{0, 1, 4, 5}), 0)
-		for _, at := range []local{x0, x1, centres} {
-			f.advance(at, 4)
-		}
-		f.advance(d, -1)
-	})
-	f.store(get(product), 0, get(sums[0]))
-	f.store(get(product), 16, get(sums[1]))
 }
 
 // copyPanel copies rows of 8 values, lds apart, to dst without gaps.
