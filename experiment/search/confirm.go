@@ -60,8 +60,6 @@ func (s Search) confirm(
 	if len(trials) == 0 {
 		return finalists, nil // JSON has an empty list
 	}
-	const stage = "training on the full graph"
-	progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(trials))}) // a training run may take minutes
 	if err := g.NeedTest(); err != nil {
 		return nil, err
 	}
@@ -79,22 +77,41 @@ func (s Search) confirm(
 	}
 	defer target.Close()
 	w := whole{target: target, sample: target.Sample(), setting: small.Setting(), nodes: g.Nodes(), edges: g.Edges()}
-	w.together = min(len(trials), runtime.GOMAXPROCS(0))
+	// Nodes of the original graph have no weights, so candidates that differ only in Weighted need one training run.
+	same := make([]int, len(trials)) // the index in distinct
+	var distinct []Finalist
+	known := map[Candidate]int{}
+	for i, trial := range trials {
+		trial.Training.Weighted = false
+		at, is := known[trial.Candidate]
+		if !is {
+			at = len(distinct)
+			known[trial.Candidate], distinct = at, append(distinct, Finalist{Trial: trial})
+		}
+		same[i] = at
+	}
+	w.together = min(len(distinct), runtime.GOMAXPROCS(0))
 	chunk := 1
 	if g.Nodes() > alone || target.Streams() {
-		w.together, chunk = 1, len(trials)
+		w.together, chunk = 1, len(distinct)
 	}
-	count := progress.NewCounter(0, len(trials))
-	return finalists, parallel.Try(ctx, len(trials), chunk, func(lo, hi int) error {
+	const stage = "training on the full graph" // which may take minutes
+	progress.Report(ctx, progress.Event{Stage: stage, Total: int64(len(distinct))})
+	count := progress.NewCounter(0, len(distinct))
+	err = parallel.Try(ctx, len(distinct), chunk, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			finalists[i].Trial = trials[i]
-			if err := s.logged(ctx, &finalists[i], w); err != nil && !errors.Is(err, gnn.ErrDiverged) {
+			if err := s.logged(ctx, &distinct[i], w); err != nil && !errors.Is(err, gnn.ErrDiverged) {
 				return err
 			}
 			count.Add(ctx, stage)
 		}
 		return ctx.Err()
 	})
+	for i, trial := range trials {
+		finalists[i] = distinct[same[i]]
+		finalists[i].Trial = trial
+	}
+	return finalists, err
 }
 
 // whole is the original graph, for training. together is the number of training runs at the same time.
@@ -106,12 +123,10 @@ type whole struct {
 	together     int
 }
 
-// logged trains f, unless the log has the training run.
+// logged trains f, which is not weighted, unless the log has the training run.
 func (s Search) logged(ctx context.Context, f *Finalist, w whole) error {
-	config := f.Training
-	config.Weighted = false // nodes of the full graph have no weights
 	r := experiment.Record{
-		Version: 1, Arm: experiment.Whole, Graph: s.Graph, Setting: w.setting, Model: f.Model, Training: config,
+		Version: 1, Arm: experiment.Whole, Graph: s.Graph, Setting: w.setting, Model: f.Model, Training: f.Training,
 		TrainingSeed: s.Seed, Nodes: w.nodes, Edges: w.edges, Build: experiment.ThisBuild(),
 	}
 	if s.Log != nil {
@@ -128,7 +143,7 @@ func (s Search) logged(ctx context.Context, f *Finalist, w whole) error {
 	if err != nil {
 		return err
 	}
-	trained, err := gnn.Train(progress.With(ctx, nil), m, w.sample, w.target, config, training.Source(m, s.Seed))
+	trained, err := gnn.Train(progress.With(ctx, nil), m, w.sample, w.target, f.Training, training.Source(m, s.Seed))
 	if err != nil {
 		return fmt.Errorf("training %s: %w", f.Model, err)
 	}
