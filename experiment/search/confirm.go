@@ -48,7 +48,7 @@ func finalists(trials []Trial, n int) []Trial {
 }
 
 // alone is the number of nodes above which one training run on the original graph keeps all threads busy. Below it,
-// several runs at the same time take less time, and more memory.
+// several runs at the same time take less time, and more memory: with a memory limit, runs go one after the other.
 const alone = 20_000
 
 // confirm trains each trial on the original graph. A training run that diverges has accuracies of 0. It is not logged,
@@ -63,36 +63,21 @@ func (s Search) confirm(
 	if err := g.NeedTest(); err != nil {
 		return nil, err
 	}
-	seen, err := small.Seen(ctx, g)
-	if err != nil {
-		return nil, err
+	distinct, same := unweighted(trials)
+	var models []string
+	hidden := 1
+	for _, f := range distinct {
+		models, hidden = append(models, f.Model), max(hidden, f.Training.Hidden)
 	}
-	models, err := s.Space.parse()
-	if err != nil {
-		return nil, err
-	}
-	target, err := training.Target(ctx, seen, small.Inductive, s.Memory, models, slices.Max(s.Space.Hidden), nil)
+	target, err := s.target(ctx, small, g, models, hidden)
 	if err != nil {
 		return nil, err
 	}
 	defer target.Close()
 	w := whole{target: target, sample: target.Sample(), setting: small.Setting(), nodes: g.Nodes(), edges: g.Edges()}
-	// Nodes of the original graph have no weights, so candidates that differ only in Weighted need one training run.
-	same := make([]int, len(trials)) // the index in distinct
-	var distinct []Finalist
-	known := map[Candidate]int{}
-	for i, trial := range trials {
-		trial.Training.Weighted = false
-		at, is := known[trial.Candidate]
-		if !is {
-			at = len(distinct)
-			known[trial.Candidate], distinct = at, append(distinct, Finalist{Trial: trial})
-		}
-		same[i] = at
-	}
 	w.together = min(len(distinct), runtime.GOMAXPROCS(0))
 	chunk := 1
-	if g.Nodes() > alone || target.Streams() {
+	if g.Nodes() > alone || s.Memory > 0 || target.Streams() {
 		w.together, chunk = 1, len(distinct)
 	}
 	const stage = "training on the full graph" // which may take minutes
@@ -112,6 +97,22 @@ func (s Search) confirm(
 		finalists[i].Trial = trial
 	}
 	return finalists, err
+}
+
+// unweighted returns the training runs on the original graph that the trials need, and the index of the run of each
+// trial. Nodes of the original graph have no weights, so trials that differ only in Weighted share a run.
+func unweighted(trials []Trial) (distinct []Finalist, same []int) {
+	known := map[Candidate]int{}
+	for _, trial := range trials {
+		trial.Training.Weighted = false
+		at, is := known[trial.Candidate]
+		if !is {
+			at = len(distinct)
+			known[trial.Candidate], distinct = at, append(distinct, Finalist{Trial: trial})
+		}
+		same = append(same, at)
+	}
+	return distinct, same
 }
 
 // whole is the original graph, for training. together is the number of training runs at the same time.

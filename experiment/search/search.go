@@ -421,19 +421,26 @@ func (s Search) newTrainer(
 	if rough {
 		g, validations = s.sampled(g), 2
 	}
-	seen, err := small.Seen(ctx, g.WithoutTest())
-	if err != nil {
-		return nil, err
-	}
-	models, err := s.Space.parse()
-	if err != nil {
-		return nil, err
-	}
-	target, err := training.Target(ctx, seen, small.Inductive, s.Memory, models, slices.Max(s.Space.Hidden), nil)
+	target, err := s.target(ctx, small, g.WithoutTest(), s.Space.Models, slices.Max(s.Space.Hidden))
 	if err != nil {
 		return nil, err
 	}
 	return &trainer{sample: experiment.Sample(small), target: target, validations: validations, seed: s.Seed}, nil
+}
+
+// target returns g as small sees it, for testing the given models with at most the given number of hidden units.
+func (s Search) target(
+	ctx context.Context, small *condense.Condensed, g *graph.Graph, names []string, hidden int,
+) (*gnn.Target, error) {
+	models, err := Space{Models: names}.parse()
+	if err != nil {
+		return nil, err
+	}
+	seen, err := small.Seen(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return training.Target(ctx, seen, small.Inductive, s.Memory, models, hidden, nil)
 }
 
 // halve trains the trials in all rounds but the last, each with fewer trials and more epochs. It sorts them and returns
